@@ -1,0 +1,73 @@
+/// \file
+/// In-order queues of work, the events that order them, and what every operation declares.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stages/core/view.h"
+
+namespace zerolab {
+
+/// A point in a stream. Cheap to copy. A default-constructed event has already happened.
+class Event {
+ public:
+  /// Back ends derive their own state.
+  struct State {
+    explicit State(std::uint64_t event_id) : id(event_id) {}
+    virtual ~State() = default;
+    virtual void host_wait() = 0;  ///< blocks the calling host thread
+    virtual bool happened() const = 0;
+    std::uint64_t id;  ///< unique within the device
+  };
+
+  Event() = default;
+  explicit Event(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  bool valid() const { return state_ != nullptr; }
+  std::uint64_t id() const { return state_ ? state_->id : 0; }
+  const std::shared_ptr<State>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// What one launch does to memory. Every view it touches must be listed: the guarded device opens
+/// just these, and the order checker (ORD) compares just these.
+struct Operation {
+  const char* name = "";  ///< static string: "adamw", "reduce_scatter"
+  std::string detail;     ///< free text for traces and reports: the unit, the reason
+  std::vector<View> reads;
+  std::vector<View> writes;  ///< a view that is read and written belongs here only
+  std::function<void()> work;
+};
+
+/// An in-order queue of work on one device. All calls come from the rank's one host thread, return
+/// at once, and are executed later in order.
+///
+/// An exception in stream work is kept, later work of that stream is skipped (its events still
+/// happen, so that nobody hangs), and the exception is rethrown by the host's next call.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  virtual void launch(Operation operation) = 0;
+  /// An event that happens when everything launched so far has ended.
+  virtual Event record() = 0;
+  /// Later work of this stream starts only after the event. The reason ("bucket free") is shown by
+  /// traces, the watchdog, ORD and faults. No effect when the event is this stream's own past.
+  virtual void wait(const Event& event, const char* reason) = 0;
+  /// Blocks the host until everything launched so far has ended. \throws what the work threw.
+  virtual void synchronize() = 0;
+
+  virtual int id() const = 0;                   ///< 0, 1, … within the device
+  virtual const std::string& name() const = 0;  ///< "compute", "communication"
+};
+
+}  // namespace zerolab
