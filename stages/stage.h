@@ -41,6 +41,14 @@ struct MicroBatch {
   std::span<const Use> uses;
 };
 
+/// Whether the micro-batch trains; an evaluation has forward uses only.
+inline bool has_backward(const MicroBatch& micro_batch) {
+  for (const Use& use : micro_batch.uses) {
+    if (use.phase == Phase::kBackward) return true;
+  }
+  return false;
+}
+
 /// What one optimizer step needs to know besides the states.
 struct StepSettings {
   std::int64_t step = 1;  ///< from 1; AdamW's bias correction

@@ -28,12 +28,15 @@ class Partition {
   std::int64_t flat_size() const { return flat_size_; }
   /// Elements that one rank owns: flat_size / N.
   std::int64_t owned_size() const { return flat_size_ / world_size_; }
+  std::size_t unit_count() const { return units_.size(); }
   const std::vector<Range>& pieces() const { return pieces_; }
   Range piece(int index) const { return pieces_.at(static_cast<std::size_t>(index)); }
   std::int64_t largest_piece() const;
 
   /// The unit's place in the flat space, without the padding behind it.
   Range unit(UnitId id) const { return units_.at(static_cast<std::size_t>(id)); }
+  /// Indices of the pieces that overlap a flat range.
+  std::vector<int> pieces_of(Range flat) const;
 
   /// Rank's slice of a piece, in the flat space.
   Range slice(int piece, int rank) const;

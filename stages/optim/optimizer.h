@@ -1,0 +1,48 @@
+/// \file
+/// Optimizers that update one slice of the parameters at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stages/device/device.h"
+#include "stages/kernels/kernels.h"
+#include "stages/stage.h"
+
+namespace zerolab {
+
+struct OptimizerSettings {
+  std::string name = "adamw";  ///< "adamw" or "sgd"
+  float beta1 = 0.9F;
+  float beta2 = 0.95F;
+  float epsilon = 1e-8F;
+  float momentum = 0.9F;      ///< sgd
+  float weight_decay = 0.1F;  ///< on matrices only
+};
+
+/// Holds the states of `size` elements (all of them in DDP, 1/N of them in ZeRO) and updates any
+/// slice of them. Element-wise: the result does not depend on how the slices are cut.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  /// parameters[segments] are updated from gradients · factor[0]. `place` is the slice's place in
+  /// the states; parameters and gradients are the slice's own views.
+  virtual void update(View parameters, View gradients, Range place,
+                      const std::vector<Segment>& segments, View factor,
+                      const StepSettings& settings) = 0;
+  /// The states of a category in one buffer, empty where the optimizer has none.
+  virtual View state(Category category) const = 0;
+};
+
+/// Allocates zeroed fp32 states of `size` elements. \throws BadInput naming the known optimizers.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings, Device& device,
+                                          Stream& compute, Kernels& kernels, std::int64_t size);
+
+/// fp32 buffers of states an optimizer keeps for each element: first and second moments (AdamW),
+/// momentum (SGD; none when it is 0).
+std::vector<Category> optimizer_states(const OptimizerSettings& settings);
+
+}  // namespace zerolab

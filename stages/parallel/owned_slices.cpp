@@ -1,0 +1,31 @@
+#include "stages/parallel/owned_slices.h"
+
+namespace zerolab {
+
+std::vector<OwnedSlice> slices_in_full(const Partition& partition, int rank, View full) {
+  std::vector<OwnedSlice> slices;
+  for (int i = 0; i < static_cast<int>(partition.pieces().size()); ++i) {
+    const Range flat = partition.slice(i, rank);
+    slices.push_back({full.slice(flat), partition.segments(flat), false});
+  }
+  return slices;
+}
+
+std::vector<OwnedSlice> slices_in_shard(const Partition& partition, int rank, View shard) {
+  std::vector<OwnedSlice> slices;
+  for (int i = 0; i < static_cast<int>(partition.pieces().size()); ++i) {
+    slices.push_back(
+        {shard.slice(partition.in_shard(i)), partition.segments(partition.slice(i, rank)), false});
+  }
+  return slices;
+}
+
+std::vector<OwnedSlice> replicated_slices(const Partition& partition, View full) {
+  std::vector<OwnedSlice> slices;
+  for (const Range& piece : partition.pieces()) {
+    slices.push_back({full.slice(piece), partition.segments(piece), true});
+  }
+  return slices;
+}
+
+}  // namespace zerolab

@@ -1,0 +1,49 @@
+/// \file
+/// What every stage is built from. The same parts, whatever the stage.
+#pragma once
+
+#include "stages/comm/communicator.h"
+#include "stages/device/device.h"
+#include "stages/kernels/kernels.h"
+#include "stages/model/layout.h"
+#include "stages/optim/clipper.h"
+#include "stages/optim/optimizer.h"
+#include "stages/parallel/gradient_accumulator.h"
+#include "stages/parallel/initial_parameters.h"
+
+namespace zerolab {
+
+struct StageSettings {
+  bool overlap = true;                     ///< a second bucket; ZeRO-3 prefetches
+  std::int64_t bucket_elements = 1 << 18;  ///< DDP, ZeRO-1, ZeRO-2
+  int micro_batches = 1;                   ///< K
+  AccumulationShape accumulation = AccumulationShape::kNone;
+  OptimizerSettings optimizer;
+};
+
+/// One rank's parts; they outlive the stage. With `--overlap off` the communicator's stream is the
+/// compute stream itself.
+struct StageParts {
+  Device& device;
+  Stream& compute;
+  Communicator& comm;
+  Kernels& kernels;
+  const ParameterLayout& layout;
+  InitialParameters& initial;
+  Clipper& clipper;
+  StageSettings settings;
+
+  /// fp32 memory for the stage.
+  Buffer allocate(std::int64_t count, Category category, std::string name) const {
+    return device.allocate(DType::kFloat32, count, category, std::move(name), compute);
+  }
+  std::unique_ptr<Optimizer> optimizer(std::int64_t size) const {
+    return make_optimizer(settings.optimizer, device, compute, kernels, size);
+  }
+  GradientAccumulator accumulator(std::int64_t size) const {
+    return GradientAccumulator(device, comm.stream(), kernels, settings.accumulation,
+                               settings.micro_batches, size);
+  }
+};
+
+}  // namespace zerolab
