@@ -16,7 +16,8 @@ Zero3::Zero3(StageParts parts)
       owned_gradients_(slices_in_shard(
           partition_, rank(), accumulator_.active() ? accumulator_.total() : gradients_.view())),
       gathered_(partition_.unit_count()),
-      unit_gradients_(partition_.unit_count()) {
+      unit_gradients_(partition_.unit_count()),
+      completion_(partition_) {
   for (const OwnedSlice& slice : owned_parameters_) parts_.initial.write(parts_.compute, slice);
   // The first gathers must not overtake the initial values.
   parts_.comm.wait(parts_.compute.record(), "own shards written");
@@ -29,6 +30,7 @@ void Zero3::begin(const MicroBatch& micro_batch) {
       "unreduced one; use the accumulation order 'reduced'",
       micro_batch.index);
   micro_batch_ = micro_batch;
+  completion_.begin(micro_batch.uses);
   position_ = 0;
 }
 
@@ -83,9 +85,12 @@ View Zero3::gradients(const Use& use) {
   return gradient.slice(0, parts_.layout.unit(use.unit).size);
 }
 
-void Zero3::gradients_ready(const Use& use) { reduce_unit(use.unit); }
+void Zero3::gradients_ready(const Use& use) {
+  for (const UnitId unit : completion_.units_in_turn(use.unit)) reduce_unit(unit);
+}
 
 void Zero3::reduce_unit(UnitId unit) {
+  gradients({.unit = unit});  // zeros, if the micro-batch used the unit on no rank
   Buffer& whole = unit_gradients_[static_cast<std::size_t>(unit)];
   const View slice = gradients_.slice(partition_.in_shard(unit));
   parts_.comm.wait(parts_.compute.record(), "gradients of the unit complete");

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "stages/parallel/completion.h"
 #include "stages/parallel/stage_parts.h"
 #include "stages/stage.h"
 
@@ -62,6 +63,7 @@ class Zero3 : public Stage {
   std::vector<OwnedSlice> owned_parameters_, owned_gradients_;
   std::vector<Gathered> gathered_;      // by unit
   std::vector<Buffer> unit_gradients_;  // by unit: between backward and the reduction
+  Completion completion_;
   MicroBatch micro_batch_;
   std::size_t position_ = 0;  // in the micro-batch's uses
   Event reduced_;             // the last unit's reduction

@@ -6,6 +6,7 @@
 #include "stages/device/device.h"
 #include "stages/kernels/kernels.h"
 #include "stages/model/layout.h"
+#include "stages/model/partition.h"
 #include "stages/optim/clipper.h"
 #include "stages/optim/optimizer.h"
 #include "stages/parallel/gradient_accumulator.h"

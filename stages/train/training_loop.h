@@ -1,0 +1,62 @@
+/// \file
+/// The one training loop that all stages run in.
+#pragma once
+
+#include <vector>
+
+#include "stages/comm/communicator.h"
+#include "stages/device/device.h"
+#include "stages/kernels/kernels.h"
+#include "stages/model/model.h"
+#include "stages/parallel/gradient_accumulator.h"
+#include "stages/train/data_feed.h"
+#include "stages/train/phase_marker.h"
+#include "stages/train/schedule.h"
+#include "stages/train/step_record.h"
+
+namespace zerolab {
+
+struct TrainingSettings {
+  std::int64_t steps = 1;
+  int micro_batches = 1;  ///< K, gradient accumulation steps
+  AccumulationOrder order = AccumulationOrder::kReduced;
+  Schedule schedule;
+  std::int64_t evaluate_every = 0;    ///< steps between held-out losses; 0 = never
+  std::int64_t held_out_batches = 8;  ///< micro-batches in the held-out loss, over all ranks
+};
+
+/// One rank's side of training: micro-batch m of rank r has global index m·N + r.
+class TrainingLoop {
+ public:
+  struct Parts {
+    Device& device;
+    Stream& compute;
+    Communicator& comm;
+    Kernels& kernels;
+    Model& model;
+    Stage& stage;
+    DataFeed& data;
+  };
+
+  /// Observers are told in the order given.
+  TrainingLoop(Parts parts, TrainingSettings settings, std::vector<TrainObserver*> observers);
+
+  /// Trains for `settings.steps` steps.
+  void run();
+  /// Mean loss over the held-out micro-batches; the same on all ranks.
+  double evaluate();
+
+ private:
+  StepRecord train_step(std::int64_t step);
+  /// All ranks' sums, ordered by global micro-batch: element m of rank r goes to m·N + r.
+  std::vector<double> gather_losses(View mine, const char* what);
+
+  Parts parts_;
+  TrainingSettings settings_;
+  std::vector<TrainObserver*> observers_;
+  PhaseMarker marked_;
+  Buffer losses_, all_losses_;      // fp64 (K), (N·K)
+  Buffer held_out_, all_held_out_;  // fp64 (⌈G/N⌉), (N·⌈G/N⌉)
+};
+
+}  // namespace zerolab
