@@ -32,6 +32,7 @@ class Buffer {
   void reset();
 
  private:
+  friend class Device;
   Device* device_ = nullptr;
   Allocation allocation_;
   View view_;
@@ -48,8 +49,9 @@ class Device {
   virtual std::unique_ptr<Stream> create_stream(std::string name) = 0;
 
   /// `count` uninitialised elements, 64-byte aligned. A freed block is reused at once; the pool
-  /// makes `first_user` wait for whatever still used it. Every other stream must be ordered after
-  /// `first_user` by the caller. A count of 0 gives an empty buffer.
+  /// makes `first_user` wait for the streams whose operations still used it at the free. Every
+  /// other stream must be ordered after `first_user` by the caller. A count of 0 gives an empty
+  /// buffer.
   Buffer allocate(DType dtype, std::int64_t count, Category category, std::string name,
                   Stream& first_user);
 
@@ -57,11 +59,10 @@ class Device {
   /// Bytes the pool has taken from the system, whether in use or kept for reuse.
   virtual std::int64_t reserved_bytes() const = 0;
 
- protected:
-  friend class Buffer;
-  /// `bytes` > 0. Counts in the ledger and tells the observers.
-  virtual Allocation take(std::int64_t bytes, Category category, std::string name,
-                          Stream& first_user) = 0;
+  /// Below `allocate`: hands out `wanted.bytes` > 0 bytes (`wanted.data` is not read), counts them
+  /// in the ledger and tells the observers. Public so that a device can wrap another one.
+  virtual Allocation take(Allocation wanted, Stream& first_user) = 0;
+  /// Takes back what `take` handed out.
   virtual void give_back(const Allocation& allocation) noexcept = 0;
 };
 

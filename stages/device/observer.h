@@ -2,6 +2,7 @@
 /// Hooks for whoever watches a device: the order checker, the guard, traces, jitter.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "stages/device/stream.h"
@@ -14,15 +15,19 @@ struct Allocation {
   std::int64_t bytes = 0;  ///< as requested
   Category category{};
   std::string name;
+  DType dtype = DType::kByte;  ///< of the buffer's elements
 };
 
 /// Watches one device. The `host_…` calls come on the rank's host thread in program order; the
-/// `worker_…` calls come on the stream's worker. An observer must outlive the device.
+/// `worker_…` calls come on the stream's worker, several streams at a time: an observer keeps apart
+/// what it notes per stream and takes no lock, which would order the streams it watches. It sees
+/// the pool's own waits ("memory reuse") too. An observer must outlive the device.
 class DeviceObserver {
  public:
   virtual ~DeviceObserver() = default;
 
   virtual void host_launched(const Stream&, const Operation&) {}
+  /// Recording twice without work in between gives the same event, and one call.
   virtual void host_recorded(const Stream&, const Event&) {}
   virtual void host_stream_waits(const Stream&, const Event&, const char* /*reason*/) {}
   virtual void host_waited(const Event&) {}  ///< the host itself has waited
