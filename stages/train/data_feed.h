@@ -5,25 +5,37 @@
 #include <cstdint>
 #include <vector>
 
-#include "stages/device/stream.h"
+#include "stages/data/batch_source.h"
+#include "stages/device/device.h"
+#include "stages/kernels/kernels.h"
 #include "stages/model/model.h"
 
 namespace zerolab {
 
-/// Micro-batches by their global index, so that global batches do not depend on the world size.
+/// Uploads micro-batches of a source into one pair of device buffers, in stream order: a batch is
+/// valid on the compute stream until the next one.
 class DataFeed {
  public:
-  virtual ~DataFeed() = default;
-  /// Uploads global micro-batch `index` of `step` (from 1); valid on the stream until the next
-  /// call.
-  virtual Batch training(Stream& stream, std::int64_t step, std::int64_t index,
-                         std::int64_t micro_batches_per_step) = 0;
-  /// Uploads held-out micro-batch `index`, the same at every evaluation.
-  virtual Batch held_out(Stream& stream, std::int64_t index) = 0;
-  /// Where the sequences of the last `training` batch start in the data.
-  virtual const std::vector<std::int64_t>& positions() const = 0;
-  /// Tokens (or samples) in one micro-batch.
-  virtual std::int64_t tokens() const = 0;
+  DataFeed(const BatchSource& source, Device& device, Stream& compute, Kernels& kernels);
+
+  /// Global micro-batch `index` of `step` (from 1).
+  Batch training(std::int64_t step, std::int64_t index);
+  /// Held-out micro-batch `index` (modulo how many there are), the same at every evaluation.
+  Batch held_out(std::int64_t index);
+
+  /// Where the sequences of the last batch begin in the data.
+  const std::vector<std::int64_t>& positions() const { return host_.positions; }
+  /// Tokens (or regression terms) in one micro-batch.
+  std::int64_t tokens() const { return source_.shape().targets; }
+
+ private:
+  Batch upload();
+
+  const BatchSource& source_;
+  Stream& compute_;
+  Kernels& kernels_;
+  HostBatch host_;
+  Buffer inputs_, targets_;
 };
 
 }  // namespace zerolab

@@ -33,6 +33,9 @@ class TrainObserver {
   virtual void step_begins(std::int64_t /*step*/, Stage&) {}
   /// `gradients_ready` has been called for the last micro-batch; `step` has not.
   virtual void gradients_complete(std::int64_t /*step*/, Stage&) {}
+  /// Around a held-out loss; both streams are idle.
+  virtual void evaluation_begins(std::int64_t /*step*/) {}
+  virtual void evaluation_ended(std::int64_t /*step*/) {}
   virtual void step_ended(const StepRecord&, Stage&) {}
 };
 

@@ -36,7 +36,12 @@ void TrainingLoop::run() {
     const bool last = step == settings_.steps;
     if (settings_.evaluate_every > 0 && (step % settings_.evaluate_every == 0 || last)) {
       marked_.set_step(fmt::format("evaluation after step {}", step));
+      // Apart from training in the ledgers, so nothing of the step may still be on its way.
+      parts_.comm.stream().synchronize();
+      for (TrainObserver* observer : observers_) observer->evaluation_begins(step);
       record.held_out_loss = evaluate();
+      parts_.comm.stream().synchronize();
+      for (TrainObserver* observer : observers_) observer->evaluation_ended(step);
     }
     for (TrainObserver* observer : observers_) observer->step_ended(record, marked_);
   }
@@ -54,7 +59,7 @@ StepRecord TrainingLoop::train_step(std::int64_t step) {
   record.tokens = parts_.data.tokens() * per_step;
   for (int m = 0; m < settings_.micro_batches; ++m) {
     const std::int64_t global_index = std::int64_t{m} * ranks + parts_.comm.rank();
-    const Batch batch = parts_.data.training(parts_.compute, step, global_index, per_step);
+    const Batch batch = parts_.data.training(step, global_index);
     const std::vector<std::int64_t>& positions = parts_.data.positions();
     record.positions.insert(record.positions.end(), positions.begin(), positions.end());
 
@@ -66,13 +71,15 @@ StepRecord TrainingLoop::train_step(std::int64_t step) {
   }
   for (TrainObserver* observer : observers_) observer->gradients_complete(step, marked_);
 
+  // The losses travel before the stage publishes, so that the host need not wait for that.
+  gather(losses_.view(), all_losses_.view(), "losses");
   record.learning_rate = static_cast<float>(settings_.schedule.learning_rate(step));
   marked_.step({step, record.learning_rate, 1.0 / static_cast<double>(per_step)});
 
   float norm_and_factor[2];
   parts_.kernels.download(parts_.compute, marked_.norm_and_factor(), norm_and_factor);
   double sum = 0;
-  for (const double loss : gather_losses(losses_.view(), "losses")) sum += loss;
+  for (const double loss : by_global_index(all_losses_.view())) sum += loss;
   record.loss = sum / static_cast<double>(per_step * parts_.model.loss_terms());
   record.grad_norm = norm_and_factor[0];
   record.factor = norm_and_factor[1];
@@ -87,20 +94,23 @@ double TrainingLoop::evaluate() {
     // Ranks without a batch of their own left still take part in the stage's collectives.
     const std::int64_t index = (m * ranks + parts_.comm.rank()) % wanted;
     marked_.begin({0, 1, true, parts_.model.evaluation_uses()});
-    const View loss = parts_.model.evaluate(marked_, parts_.data.held_out(parts_.compute, index));
+    const View loss = parts_.model.evaluate(marked_, parts_.data.held_out(index));
     parts_.kernels.copy(parts_.compute, loss, held_out_.slice(m, 1));
   }
-  const std::vector<double> losses = gather_losses(held_out_.view(), "held-out losses");
+  gather(held_out_.view(), all_held_out_.view(), "held-out losses");
+  const std::vector<double> losses = by_global_index(all_held_out_.view());
   double sum = 0;
   for (std::int64_t g = 0; g < wanted; ++g) sum += losses[static_cast<std::size_t>(g)];
   return sum / static_cast<double>(wanted * parts_.model.loss_terms());
 }
 
-std::vector<double> TrainingLoop::gather_losses(View mine, const char* what) {
-  const View all = mine.data == losses_.view().data ? all_losses_.view() : all_held_out_.view();
+void TrainingLoop::gather(View mine, View all, const char* what) {
   parts_.comm.wait(parts_.compute.record(), what);
   parts_.comm.all_gather(mine, all, {what, Traffic::kControl, ""});
   parts_.compute.wait(parts_.comm.record(), what);
+}
+
+std::vector<double> TrainingLoop::by_global_index(View all) {
   std::vector<double> by_rank(static_cast<std::size_t>(all.count));
   parts_.kernels.download(parts_.compute, all, by_rank.data());
   parts_.compute.synchronize();

@@ -48,8 +48,10 @@ class TrainingLoop {
 
  private:
   StepRecord train_step(std::int64_t step);
-  /// All ranks' sums, ordered by global micro-batch: element m of rank r goes to m·N + r.
-  std::vector<double> gather_losses(View mine, const char* what);
+  /// all = the ranks' values, in rank order.
+  void gather(View mine, View all, const char* what);
+  /// Reads gathered values back, element m of rank r at index m·N + r. Blocks the host.
+  std::vector<double> by_global_index(View all);
 
   Parts parts_;
   TrainingSettings settings_;

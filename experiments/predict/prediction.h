@@ -1,0 +1,30 @@
+/// \file
+/// Bytes held and bytes sent by closed formula: separate code from what counts them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "experiments/config/run_config.h"
+#include "stages/comm/comm_ledger.h"
+#include "stages/memory/category.h"
+#include "stages/model/model_factory.h"
+
+namespace zerolab {
+
+/// One rank's bytes.
+struct Prediction {
+  CategoryBytes peak_by_category{};  ///< each category's own peak
+  CategoryBytes at_peak{};           ///< by category at the moment of the largest total
+  std::int64_t peak_bytes = 0;       ///< without kChecks
+  CommLedger::Table per_step{};        ///< one training step
+  CommLedger::Table per_evaluation{};  ///< one held-out loss
+};
+
+/// What rank `rank` of a run of `stage` ("zero2") will hold and send. Walks the model's uses and the
+/// cuts by the paper's rules; never asks a stage, a device or a communicator.
+/// \throws BadInput for an unknown stage or model.
+Prediction predict(const std::string& stage, const RunConfig& config, const ModelSpec& model,
+                   int rank);
+
+}  // namespace zerolab
