@@ -1,0 +1,63 @@
+#include "stages/model/model_factory.h"
+
+#include "stages/core/error.h"
+#include "stages/core/join.h"
+#include "stages/core/nearest.h"
+#include "stages/model/activation_formula.h"
+#include "stages/model/gpt.h"
+#include "stages/model/hugging_face_config.h"
+
+namespace zerolab {
+
+namespace {
+constexpr const char* kTiedMlpName = "tied-mlp";
+}
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const GptPreset& preset : gpt_presets()) names.push_back(preset.name);
+  names.emplace_back(kTiedMlpName);
+  return names;
+}
+
+ModelSpec parse_model(const std::string& name_or_json_path) {
+  const std::string& name = name_or_json_path;
+  for (const GptPreset& preset : gpt_presets()) {
+    if (preset.name == name) return {name, preset.config, {}};
+  }
+  if (name == kTiedMlpName) return {name, TiedMlpConfig{}, {}};
+  if (name.ends_with(".json")) {
+    HuggingFaceConfig file = read_hugging_face_config(name);
+    return {name, file.config, std::move(file.notices)};
+  }
+  bad_input("[model] there is no model '{}'; did you mean '{}'? (known: {}, or a config.json)",
+            name, nearest(name, model_names()), joined(model_names()));
+}
+
+ParameterLayout layout_of(const ModelSpec& spec) {
+  return spec.is_gpt() ? gpt_layout(spec.gpt()) : tied_mlp_layout(spec.tied_mlp());
+}
+
+std::unique_ptr<Model> make_model(const ModelSpec& spec, Device& device, Stream& compute,
+                                  Kernels& kernels, std::int64_t batch, std::int64_t time) {
+  if (spec.is_gpt()) {
+    return std::make_unique<Gpt>(spec.gpt(), device, compute, kernels, batch, time);
+  }
+  return std::make_unique<TiedMlp>(spec.tied_mlp(), device, compute, kernels, batch);
+}
+
+ModelBytes model_bytes(const ModelSpec& spec, const Kernels& kernels, std::int64_t batch,
+                       std::int64_t time) {
+  if (!spec.is_gpt()) {
+    const std::int64_t width = spec.tied_mlp().width;
+    return {tied_mlp_activation_bytes(kTiedMlpLayers, batch, width),
+            tied_mlp_workspace_bytes(batch, width)};
+  }
+  const GptConfig& config = spec.gpt();
+  const std::int64_t saved =
+      kernels.attention_saved_count({batch, time, config.heads, config.channels / config.heads});
+  return {gpt_activation_bytes(config, batch, time, saved),
+          gpt_workspace_bytes(config, batch, time)};
+}
+
+}  // namespace zerolab

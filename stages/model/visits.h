@@ -1,0 +1,71 @@
+/// \file
+/// How a model walks through its uses: acquire, compute, hand over the gradient, release.
+#pragma once
+
+#include <span>
+
+#include "stages/core/error.h"
+#include "stages/model/layout.h"
+#include "stages/stage.h"
+
+namespace zerolab {
+
+/// The tensors of one unit inside a view of the whole unit, by their index in the unit.
+class UnitTensors {
+ public:
+  UnitTensors(const ParameterLayout& layout, UnitId unit, View values)
+      : layout_(&layout), unit_(&layout.unit(unit)), values_(values) {}
+
+  View operator[](int index) const {
+    const TensorPlace& place = unit_->places.at(static_cast<std::size_t>(index));
+    return values_.slice(place.offset, layout_->tensor(place.tensor).count());
+  }
+
+ private:
+  const ParameterLayout* layout_;
+  const UnitLayout* unit_;
+  View values_;
+};
+
+/// Walks one micro-batch's uses on a stage. The computation names the unit that it needs, so a
+/// model whose code and `uses` have drifted apart stops at once.
+class Visits {
+ public:
+  Visits(Stage& stage, const ParameterLayout& layout, std::span<const Use> uses)
+      : stage_(stage), layout_(layout), uses_(uses) {}
+
+  /// `compute(parameters)`
+  template <class Compute>
+  void forward(UnitId unit, Compute&& compute) {
+    const Use& use = next(unit, Phase::kForward);
+    const View parameters = stage_.acquire(use);
+    compute(UnitTensors(layout_, unit, parameters));
+    stage_.release(use);
+  }
+
+  /// `compute(parameters, gradients)`; the parameters must not be touched where the use does not
+  /// read them.
+  template <class Compute>
+  void backward(UnitId unit, Compute&& compute) {
+    const Use& use = next(unit, Phase::kBackward);
+    const View parameters = stage_.acquire(use);
+    const View gradients = stage_.gradients(use);
+    compute(UnitTensors(layout_, unit, parameters), UnitTensors(layout_, unit, gradients));
+    if (use.completes_gradient) stage_.gradients_ready(use);
+    stage_.release(use);
+  }
+
+ private:
+  const Use& next(UnitId unit, Phase phase) {
+    require(next_ < uses_.size() && uses_[next_].unit == unit && uses_[next_].phase == phase,
+            "[model] visit {} is not the declared one", next_);
+    return uses_[next_++];
+  }
+
+  Stage& stage_;
+  const ParameterLayout& layout_;
+  std::span<const Use> uses_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace zerolab
