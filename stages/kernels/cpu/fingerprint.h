@@ -1,0 +1,37 @@
+/// \file
+/// A 64-bit hash of a tensor that is a sum over its elements: wherever the slices lie and in
+/// whatever order they are hashed, the sums add up to the same number.
+///
+/// Each element contributes a bijective mix of (canonical index, bit pattern): for a fixed index
+/// two different values never contribute the same, so one changed element always changes the sum;
+/// an element that is zero contributes as much as any other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stages/core/view.h"
+#include "stages/kernels/cpu/thread_team.h"
+#include "stages/kernels/kernels.h"
+
+namespace zerolab::cpu {
+
+/// What one element contributes. `bits` is its bit pattern, zero-extended.
+constexpr std::uint64_t fingerprint_of_element(std::int64_t index, std::uint32_t bits) {
+  // Odd 32-bit factors: multiplication stays bijective and costs two instead of three vector
+  // multiplications.
+  constexpr std::uint64_t kIndexFactor = 0x9E3779B97F4A7C15;
+  constexpr std::uint64_t kFactor1 = 0xD168AAAD;
+  constexpr std::uint64_t kFactor2 = 0xAF723597;
+  std::uint64_t h = (static_cast<std::uint64_t>(index) + 1) * kIndexFactor;
+  h ^= bits;
+  h = (h ^ (h >> 32U)) * kFactor1;
+  h = (h ^ (h >> 29U)) * kFactor2;
+  return h ^ (h >> 32U);
+}
+
+/// out[segment.tensor] += the contributions of the segments of x (fp32, bf16 or fp16).
+void fingerprint(ThreadTeam& team, View x, const std::vector<Segment>& segments,
+                 std::uint64_t* out);
+
+}  // namespace zerolab::cpu

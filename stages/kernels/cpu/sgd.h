@@ -1,0 +1,17 @@
+/// \file
+/// SGD with momentum, torch.optim.SGD's rule (dampening 0, no Nesterov).
+#pragma once
+
+#include <vector>
+
+#include "stages/kernels/cpu/thread_team.h"
+#include "stages/kernels/kernels.h"
+
+namespace zerolab::cpu {
+
+/// Updates the segments of p and, unless the rule's momentum is 0, of `momentum`. The gradient is
+/// g·factor, plus weight_decay·p where a segment decays.
+void sgd(ThreadTeam& team, float* p, const float* g, float* momentum, float factor,
+         const SgdRule& rule, const std::vector<Segment>& segments);
+
+}  // namespace zerolab::cpu

@@ -1,0 +1,7 @@
+# Build rules of single files of this room; included by the top CMakeLists.txt.
+if(ZEROLAB_SANITIZE STREQUAL "thread")
+  # The product's loops run uninstrumented and declare their ranges themselves (gemm.cpp).
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/stages/kernels/cpu/gemm.cpp PROPERTIES
+    COMPILE_OPTIONS "-fno-sanitize=thread"
+    COMPILE_DEFINITIONS ZEROLAB_TSAN_DECLARES_RANGES)
+endif()
