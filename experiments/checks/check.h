@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "experiments/checks/finding.h"
 #include "experiments/config/run_config.h"
 #include "stages/comm/communicator.h"
 #include "stages/comm/world.h"
@@ -19,18 +19,7 @@
 
 namespace zerolab {
 
-/// Something that a check found wrong, and where. Fields that do not apply are -1 or empty.
-struct Finding {
-  std::string check;    ///< "INV"
-  std::int64_t step = -1;
-  std::string phase;    ///< "gradients", "parameters", "optimizer_state", "norm", "collective", …
-  std::string tensor;
-  int rank = -1;
-  std::int64_t element = -1;  ///< canonical element of the tensor
-  std::optional<double> expected, value;
-  std::int64_t ulp = -1;
-  std::string message;  ///< one sentence
-};
+struct RankResult;
 
 /// What a check may use. Everything lives as long as the rank's run.
 struct CheckContext {
@@ -41,7 +30,8 @@ struct CheckContext {
   Kernels& kernels;
   const Model& model;
   const RunConfig& config;
-  std::string stage;   ///< "zero2"
+  std::string stage;  ///< "zero2"
+  AccumulationOrder order = AccumulationOrder::kReduced;
 };
 
 /// All ranks create the same checks in the same order. Memory is Category::kChecks.
@@ -52,6 +42,8 @@ class Check : public TrainObserver {
   virtual std::unique_ptr<Stage> probe(Stage& /*inner*/) { return nullptr; }
   /// After the last step; collective calls are allowed, all ranks make them.
   virtual std::vector<Finding> findings() = 0;
+  /// Adds what else it recorded (fingerprints) to this rank's result, after `findings`.
+  virtual void contribute(RankResult& /*result*/) {}
 };
 
 }  // namespace zerolab

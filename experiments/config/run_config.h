@@ -43,6 +43,7 @@ struct RunConfig {
   std::vector<std::string> checks = {"REF", "XR", "NORM", "INV", "PROV", "COMM", "MEM"};
   std::uint64_t jitter = 0;       ///< 0: none
   bool poison = false;            ///< NaN in freed and fresh memory (REP)
+  bool guarded = false;           ///< memory is inaccessible except to declared accesses
   std::string fault;              ///< empty: none
   std::string load_weights;       ///< safetensors; empty: Philox
   std::string save_weights;

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "experiments/checks/check.h"
+#include "experiments/checks/finding.h"
 #include "stages/comm/comm_ledger.h"
 #include "stages/memory/ledger.h"
 #include "stages/train/step_record.h"
@@ -16,9 +15,9 @@ namespace zerolab {
 
 /// One operation or wait on one stream, for traces.
 struct Span {
-  int stream = 0;         ///< 0 compute, 1 communication
-  std::string name;       ///< "all_gather", "wait"
-  std::string detail;     ///< "h.2", "unit gathered"
+  int stream = 0;      ///< 0 compute, 1 communication
+  std::string name;    ///< "all_gather", "wait"
+  std::string detail;  ///< "h.2", "unit gathered"
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t sequence = -1;  ///< of a collective, else -1
 };
@@ -43,15 +42,15 @@ struct RankResult {
   CategoryBytes at_peak{};           ///< by category at the moment of the largest total
   std::int64_t peak_bytes = 0;       ///< without kChecks
   std::string peak_moment;
-  std::int64_t reserved_bytes = 0;   ///< of the pool
+  std::int64_t reserved_bytes = 0;  ///< of the pool
 
   CommLedger::Table training_volume{};    ///< all steps together
   CommLedger::Table evaluation_volume{};  ///< all evaluations together
   std::int64_t evaluations = 0;
 
-  std::vector<CollectiveRecord> records;  ///< of the last step
+  std::vector<CollectiveRecord> records;   ///< of the last step
   std::vector<MemoryEvent> memory_events;  ///< of the last step
-  std::vector<Span> spans;                ///< with --trace
+  std::vector<Span> spans;                 ///< with --trace
 };
 
 /// One stage, all ranks, on the rank that reports.

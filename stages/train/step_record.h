@@ -37,6 +37,8 @@ class TrainObserver {
   virtual void evaluation_begins(std::int64_t /*step*/) {}
   virtual void evaluation_ended(std::int64_t /*step*/) {}
   virtual void step_ended(const StepRecord&, Stage&) {}
+  /// After the last step; the parameters are final.
+  virtual void ended(Stage&) {}
 };
 
 }  // namespace zerolab

@@ -45,6 +45,7 @@ void TrainingLoop::run() {
     }
     for (TrainObserver* observer : observers_) observer->step_ended(record, marked_);
   }
+  for (TrainObserver* observer : observers_) observer->ended(marked_);
 }
 
 StepRecord TrainingLoop::train_step(std::int64_t step) {

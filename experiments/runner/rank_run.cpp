@@ -1,0 +1,149 @@
+#include "experiments/runner/rank_run.h"
+
+#include "experiments/runner/ledger_recorder.h"
+#include "experiments/runner/run_inputs.h"
+#include "experiments/runner/watchers.h"
+#include "stages/device/cpu/cpu_device.h"
+#include "stages/kernels/cpu/cpu_kernels.h"
+#include "stages/train/training_loop.h"
+
+namespace zerolab {
+namespace {
+
+AccumulationShape accumulation_shape(const RunConfig& config, AccumulationOrder order) {
+  if (config.accumulate == 1 || order == AccumulationOrder::kLocal) {
+    return AccumulationShape::kNone;
+  }
+  return config.reduction == Reduction::kTree ? AccumulationShape::kTree
+                                              : AccumulationShape::kRunning;
+}
+
+StageSettings stage_settings(const RunConfig& config, AccumulationOrder order) {
+  StageSettings settings;
+  settings.overlap = config.overlap;
+  settings.bucket_elements = config.bucket_elements();
+  settings.micro_batches = config.accumulate;
+  settings.accumulation = accumulation_shape(config, order);
+  settings.optimizer = config.optimizer;
+  return settings;
+}
+
+TrainingSettings training_settings(const RunConfig& config, AccumulationOrder order) {
+  TrainingSettings settings;
+  settings.steps = config.steps;
+  settings.micro_batches = config.accumulate;
+  settings.order = order;
+  settings.schedule = {config.learning_rate, config.warmup_steps, config.steps, 0.1};
+  settings.evaluate_every = config.evaluate_every;
+  settings.held_out_batches = config.held_out_batches;
+  return settings;
+}
+
+CommSettings comm_settings(const RunConfig& config) {
+  CommSettings settings;
+  settings.reduction = config.reduction;
+  settings.ranks_per_node = config.ranks_per_node;
+  settings.checked = !config.checks.empty();
+  settings.timeout_seconds = config.timeout_seconds;
+  return settings;
+}
+
+/// Exchanges nothing.
+class CleanParts final : public Fault {
+ public:
+  const FaultLabel& label() const override { return label_; }
+
+ private:
+  FaultLabel label_;
+};
+
+class StepRecorder final : public TrainObserver {
+ public:
+  explicit StepRecorder(RankResult& result) : result_(result) {}
+  void step_ended(const StepRecord& record, Stage&) override { result_.steps.push_back(record); }
+
+ private:
+  RankResult& result_;
+};
+
+}  // namespace
+
+RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun& run) {
+  const RunConfig& config = inputs.config;
+  const CleanParts clean;
+  const Fault& parts = inputs.fault ? *inputs.fault : clean;
+  const int rank = ranks.rank();
+
+  // The house, from the ground up; destroyed in the opposite order.
+  Watchers watchers(config, rank);
+  const auto device =
+      parts.device(make_cpu_device({watchers.observers(), config.poison, config.guarded}), rank);
+  const auto compute = device->create_stream("compute");
+  const auto second = config.overlap ? device->create_stream("communication") : nullptr;
+  Stream& comm_stream = second ? *second : *compute;
+  const auto comm = parts.communicator(
+      ranks.create_communicator(*device, comm_stream, comm_settings(config)), rank);
+  const auto kernels = parts.kernels(make_cpu_kernels(config.threads), rank);
+  const auto model = make_model(inputs.model, *device, *compute, *kernels, config.micro_batch,
+                                sequence_length(config, inputs.model));
+  const std::int64_t parameters = model->layout().parameter_count();
+  const auto clipper = parts.clipper(
+      std::make_unique<Clipper>(*device, *compute, *comm, *kernels, config.clip, parameters),
+      *device, *compute, *comm, *kernels, config.clip, parameters);
+  const auto initial = initial_parameters(config, model->layout(), *kernels);
+  const auto stage =
+      parts.stage(run.factory)({*device, *compute, *comm, *kernels, model->layout(), *initial,
+                                *clipper, stage_settings(config, run.order)});
+
+  const CheckContext context{ranks,  *device, *compute,  *comm,    *kernels,
+                             *model, config,  run.stage, run.order};
+  const auto checks = run.checks ? run.checks(context) : std::vector<std::unique_ptr<Check>>();
+  const auto others =
+      run.observers ? run.observers(context) : std::vector<std::unique_ptr<TrainObserver>>();
+
+  RankResult result;
+  result.rank = rank;
+  LedgerRecorder ledgers(*device, *comm, config.steps);
+  StepRecorder steps(result);
+  std::vector<TrainObserver*> observers = {&ledgers, &steps};
+  std::vector<std::unique_ptr<Stage>> probes;
+  Stage* outermost = stage.get();
+  for (const auto& check : checks) {
+    observers.push_back(check.get());
+    if (auto probe = check->probe(*outermost)) {
+      outermost = probe.get();
+      probes.push_back(std::move(probe));
+    }
+  }
+  for (const auto& other : others) observers.push_back(other.get());
+
+  DataFeed feed(*inputs.data, *device, *compute, *kernels);
+  TrainingLoop loop({*device, *compute, *comm, *kernels, *model, *outermost, feed},
+                    training_settings(config, run.order), observers);
+  loop.run();
+
+  comm_stream.synchronize();
+  compute->synchronize();
+  ledgers.contribute(result);
+  for (const auto& check : checks) {
+    for (Finding& finding : check->findings()) result.findings.push_back(std::move(finding));
+    check->contribute(result);
+  }
+  watchers.contribute(result);
+  return result;
+}
+
+StageResult run_stage(World& world, const RunInputs& inputs, const StageRun& run) {
+  StageResult result;
+  result.name = run.name;
+  result.stage = run.stage;
+  world.run([&](RankContext& ranks) {
+    const RankResult mine = run_rank(ranks, inputs, run);
+    const std::vector<std::string> all = ranks.gather_texts(serialize(mine));
+    if (ranks.rank() != world.local_rank()) return;
+    for (const std::string& text : all) result.ranks.push_back(deserialize(text));
+  });
+  return result;
+}
+
+}  // namespace zerolab
