@@ -28,7 +28,9 @@ void LedgerRecorder::contribute(RankResult& result) {
   result.peak_bytes = memory.peak_total();
   result.peak_moment = memory.peak_moment();
   result.reserved_bytes = device_.reserved_bytes();
+  result.held_before = held_before_;
   result.memory_events = memory.events();
+  result.moments = memory.moments();
 }
 
 }  // namespace zerolab

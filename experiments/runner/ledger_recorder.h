@@ -16,7 +16,10 @@ class LedgerRecorder final : public TrainObserver {
       : device_(device), comm_(comm), last_step_(last_step) {}
 
   void started(Stage&) override { at_start_ = comm_.ledger().totals(); }
-  void step_begins(std::int64_t step, Stage&) override { keep(step == last_step_); }
+  void step_begins(std::int64_t step, Stage&) override {
+    keep(step == last_step_);
+    held_before_ = device_.ledger().held();
+  }
   void evaluation_begins(std::int64_t) override {
     keep(false);
     before_evaluation_ = comm_.ledger().totals();
@@ -43,6 +46,7 @@ class LedgerRecorder final : public TrainObserver {
   std::int64_t last_step_;
   CommLedger::Table at_start_{}, before_evaluation_{}, evaluation_{};
   std::int64_t evaluations_ = 0;
+  CategoryBytes held_before_{};
 };
 
 }  // namespace zerolab

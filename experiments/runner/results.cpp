@@ -39,11 +39,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CollectiveRecord, sequence, op, dtype, count,
                                    traffic, phase, what, detail, sent_to, received_from, start_ns,
                                    end_ns, nominal)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryEvent, time_ns, name, category, bytes, total_bytes, moment)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryMoment, name, first_event)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Span, stream, name, detail, start_ns, end_ns, sequence)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankResult, rank, steps, fingerprints, findings,
                                    peak_by_category, at_peak, peak_bytes, peak_moment,
                                    reserved_bytes, training_volume, evaluation_volume, evaluations,
-                                   records, memory_events, spans)
+                                   records, held_before, memory_events, moments, spans)
 
 std::string serialize(const RankResult& result) {
   std::string bytes;

@@ -49,7 +49,9 @@ struct RankResult {
   std::int64_t evaluations = 0;
 
   std::vector<CollectiveRecord> records;   ///< of the last step
+  CategoryBytes held_before{};             ///< when the last step began
   std::vector<MemoryEvent> memory_events;  ///< of the last step
+  std::vector<MemoryMoment> moments;       ///< of the last step
   std::vector<Span> spans;                 ///< with --trace
 };
 

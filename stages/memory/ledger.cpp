@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "stages/core/error.h"
 
@@ -15,6 +16,18 @@ void MemoryLedger::freed(const std::string& name, Category category, std::int64_
   require(held(category) >= bytes, "[memory] '{}' frees {} bytes of {}, but only {} are held", name,
           bytes, name_of(category), held(category));
   changed(name, category, -bytes);
+}
+
+void MemoryLedger::set_moment(std::string moment) {
+  moment_ = std::move(moment);
+  if (recording_) moments_.push_back({moment_, static_cast<std::int64_t>(events_.size())});
+}
+
+void MemoryLedger::record_events(bool on) {
+  if (on && !recording_) {
+    moments_.push_back({moment_, static_cast<std::int64_t>(events_.size())});
+  }
+  recording_ = on;
 }
 
 void MemoryLedger::reset_peaks() {

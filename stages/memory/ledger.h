@@ -20,6 +20,13 @@ struct MemoryEvent {
   std::string moment;            ///< what the rank was doing, e.g. "step 3 backward h.2"
 };
 
+/// A turn to something new while events were recorded: `events()[first_event]` and later ones
+/// happened in it, up to the next.
+struct MemoryMoment {
+  std::string name;
+  std::int64_t first_event = 0;
+};
+
 /// Counts requested bytes where they are allocated and freed, in host order, so that peaks do not
 /// depend on timing. One per rank; used from the rank's host thread only.
 class MemoryLedger {
@@ -28,7 +35,7 @@ class MemoryLedger {
   void freed(const std::string& name, Category category, std::int64_t bytes);
 
   /// What the rank does now; stamped on later events ("step 3 backward h.2").
-  void set_moment(std::string moment) { moment_ = std::move(moment); }
+  void set_moment(std::string moment);
 
   std::int64_t held(Category category) const { return held_[static_cast<std::size_t>(category)]; }
   const CategoryBytes& held() const { return held_; }
@@ -41,8 +48,10 @@ class MemoryLedger {
   void reset_peaks();
 
   /// Keep the list of events from now on (off by default: it grows with every step).
-  void record_events(bool on) { recording_ = on; }
+  void record_events(bool on);
   const std::vector<MemoryEvent>& events() const { return events_; }
+  /// What the rank did while events were recorded, whether or not memory changed.
+  const std::vector<MemoryMoment>& moments() const { return moments_; }
 
  private:
   void changed(const std::string& name, Category category, std::int64_t bytes);
@@ -56,6 +65,7 @@ class MemoryLedger {
   std::string moment_;
   bool recording_ = false;
   std::vector<MemoryEvent> events_;
+  std::vector<MemoryMoment> moments_;
 };
 
 }  // namespace zerolab
