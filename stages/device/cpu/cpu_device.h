@@ -10,7 +10,7 @@
 namespace zerolab {
 
 struct CpuDeviceOptions {
-  std::vector<DeviceObserver*> observers;  ///< must outlive the device
+  std::vector<DeviceObserver*> observers = {};  ///< must outlive the device
   /// Fill memory with NaN bytes when it is freed and when it is handed out (REP).
   bool poison = false;
   /// Every allocation on pages of its own, inaccessible except to operations that declare it.
