@@ -66,6 +66,8 @@ class CommLedger {
   using Table = std::array<std::array<Volume, kCollectiveOpCount>, kTrafficCount>;
 
   void book(const CollectiveRecord& record, const Volume& volume);
+  /// Bytes without a record of their own: the headers that checked mode compares before `op`.
+  void book(Traffic traffic, CollectiveOp op, const Volume& volume);
   /// Totals since construction.
   const Table& totals() const { return totals_; }
   Volume total(Traffic traffic) const;
