@@ -44,6 +44,7 @@ struct RunConfig {
   std::uint64_t jitter = 0;       ///< 0: none
   bool poison = false;            ///< NaN in freed and fresh memory (REP)
   bool guarded = false;           ///< memory is inaccessible except to declared accesses
+  std::int64_t stop_after = 0;    ///< a replay ends after this step of the schedule; 0: all steps
   std::string fault;              ///< empty: none
   std::string load_weights;       ///< safetensors; empty: Philox
   std::string save_weights;
@@ -54,6 +55,8 @@ struct RunConfig {
   std::int64_t bucket_elements() const {
     return static_cast<std::int64_t>(bucket_mb * 1024 * 1024 / 4);
   }
+  /// Steps that are trained: all of the schedule's but for a replay.
+  std::int64_t trained_steps() const { return stop_after > 0 ? stop_after : steps; }
 };
 
 }  // namespace zerolab
