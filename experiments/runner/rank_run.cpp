@@ -30,7 +30,7 @@ StageSettings stage_settings(const RunConfig& config, AccumulationOrder order) {
 
 TrainingSettings training_settings(const RunConfig& config, AccumulationOrder order) {
   TrainingSettings settings;
-  settings.steps = config.steps;
+  settings.steps = config.trained_steps();
   settings.micro_batches = config.accumulate;
   settings.order = order;
   settings.schedule = {config.learning_rate, config.warmup_steps, config.steps, 0.1};
@@ -76,6 +76,7 @@ RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun&
 
   // The house, from the ground up; destroyed in the opposite order.
   Watchers watchers(config, rank);
+  const auto kernels = parts.kernels(make_cpu_kernels(config.threads), rank);
   const auto device =
       parts.device(make_cpu_device({watchers.observers(), config.poison, config.guarded}), rank);
   const auto compute = device->create_stream("compute");
@@ -83,7 +84,6 @@ RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun&
   Stream& comm_stream = second ? *second : *compute;
   const auto comm = parts.communicator(
       ranks.create_communicator(*device, comm_stream, comm_settings(config)), rank);
-  const auto kernels = parts.kernels(make_cpu_kernels(config.threads), rank);
   const auto model = make_model(inputs.model, *device, *compute, *kernels, config.micro_batch,
                                 sequence_length(config, inputs.model));
   const std::int64_t parameters = model->layout().parameter_count();
@@ -103,7 +103,7 @@ RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun&
 
   RankResult result;
   result.rank = rank;
-  LedgerRecorder ledgers(*device, *comm, config.steps);
+  LedgerRecorder ledgers(*device, *comm, config.trained_steps());
   StepRecorder steps(result);
   std::vector<TrainObserver*> observers = {&ledgers, &steps};
   std::vector<std::unique_ptr<Stage>> probes;

@@ -41,7 +41,7 @@ View Clipper::factor(const std::vector<OwnedSlice>& gradients, double scale) {
   const View sums =
       replicated ? sums_.view() : gather(sums_.view(), all_sums_.view(), "sum of squares");
   finish(maxima, sums, replicated ? 1 : comm_.world_size(), scale);
-  return result_.view();
+  return result_.slice(1, 1);
 }
 
 View Clipper::gather(View mine, View all, const char* what) {
