@@ -8,8 +8,8 @@
 
 namespace zerolab {
 
-/// The last word of the counter. Weights use small numbers there (upper half of an element's
-/// index), so these are large.
+/// The last word of the counter. Initial weights have the upper half of the tensor's number there,
+/// which is 0.
 inline constexpr std::uint32_t kWindowOrderStream = 0xda7a0001;
 inline constexpr std::uint32_t kRegressionInputStream = 0xda7a0002;
 inline constexpr std::uint32_t kRegressionNoiseStream = 0xda7a0003;
