@@ -83,7 +83,7 @@ void Zero2::fill_buckets(UnitId unit) {
     }
     if (part.end == piece.end || last) reduce_bucket(bucket);
   }
-  gradient.reset();
+  gradient.reset();  // freed here: its values are on their way in the buckets
 }
 
 void Zero2::reduce_bucket(int bucket) {

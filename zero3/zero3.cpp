@@ -72,7 +72,7 @@ void Zero3::release(const Use& use) {
   const bool used_next = position_ < micro_batch_.uses.size() &&
                          micro_batch_.uses[position_].unit == use.unit &&
                          micro_batch_.uses[position_].reads_parameters;
-  if (!used_next) gathered_[static_cast<std::size_t>(use.unit)].parameters.reset();
+  if (!used_next) gathered_[static_cast<std::size_t>(use.unit)].parameters.reset();  // freed here
 }
 
 View Zero3::gradients(const Use& use) {
@@ -99,7 +99,7 @@ void Zero3::reduce_unit(UnitId unit) {
       {"reduce-scatter gradients", Traffic::kTraining, parts_.layout.unit(unit).name});
   accumulate_shard(unit, slice);
   reduced_ = parts_.comm.record();
-  whole.reset();
+  whole.reset();  // freed here: this rank's slice lives on in the shard
 }
 
 void Zero3::accumulate_shard(UnitId unit, View reduced) {
