@@ -99,12 +99,15 @@ std::pair<int, std::string> run(const std::string& command) {
 
 class TorchOracle : public testing::Test {
  protected:
+  std::pair<int, std::string> ask() const {
+    return run("/usr/bin/python3 " ZEROLAB_SOURCE_DIR "/tests/tools/torch_oracle.py " +
+               directory_.path().string());
+  }
+
   void expect_agreement(const ModelSpec& spec, std::int64_t batch, std::int64_t time,
                         const LocalOptimizer& optimizer, float learning_rate, int micro_batches) {
     train_and_record(spec, batch, time, optimizer, learning_rate, micro_batches, directory_);
-    const auto [code, output] =
-        run("/usr/bin/python3 " ZEROLAB_SOURCE_DIR "/tests/tools/torch_oracle.py " +
-            directory_.path().string());
+    const auto [code, output] = ask();
     if (code == kExitWithoutTorch || code == 127) GTEST_SKIP() << output;
     EXPECT_EQ(code, 0) << output;
     std::printf("%s", output.c_str());
