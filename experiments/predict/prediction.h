@@ -17,13 +17,15 @@ struct Prediction {
   CategoryBytes peak_by_category{};  ///< each category's own peak
   CategoryBytes at_peak{};           ///< by category at the moment of the largest total
   std::int64_t peak_bytes = 0;       ///< without kChecks
+  /// When the largest total is reached first: "backward h.2"; empty when it is held all the time.
+  std::string peak_moment;
   CommLedger::Table per_step{};        ///< one training step
   CommLedger::Table per_evaluation{};  ///< one held-out loss
 };
 
-/// What rank `rank` of a run of `stage` ("zero2") will hold and send. Walks the model's uses and the
-/// cuts by the paper's rules; never asks a stage, a device or a communicator.
-/// \throws BadInput for an unknown stage or model.
+/// What rank `rank` of a run of `stage` ("zero2") will hold and send. Walks the model's uses and
+/// the cuts by the paper's rules; never asks a stage, a device or a communicator. \throws BadInput
+/// for an unknown stage or model.
 Prediction predict(const std::string& stage, const RunConfig& config, const ModelSpec& model,
                    int rank);
 

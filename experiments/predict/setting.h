@@ -1,0 +1,62 @@
+/// \file
+/// What the formulas of the stages are evaluated on, and the cuts that they speak of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "experiments/config/run_config.h"
+#include "experiments/predict/model_uses.h"
+#include "stages/comm/volume_formula.h"
+#include "stages/memory/category.h"
+#include "stages/model/model_factory.h"
+
+namespace zerolab {
+
+/// The letters of the formulas: Ψ the layout's elements, N ranks, K micro-batches.
+struct Setting {
+  ParameterLayout layout;
+  ModelUses uses;
+  GroupShape group;  ///< N ranks, how bytes travel, the reduction's order
+  int rank = 0;
+  int micro_batches = 1;  ///< K
+  int reductions = 1;     ///< R, reductions of the gradient a step: K, or 1 in local order
+  int accumulators = 0;   ///< A, sums over micro-batches held besides the gradient
+  std::vector<Category> optimizer_states;  ///< one fp32 number a parameter each
+  std::int64_t bucket_elements = 1;
+  bool overlap = true;
+
+  int ranks() const { return group.size(); }
+};
+
+/// \throws BadInput for an unknown optimizer.
+Setting make_setting(const RunConfig& config, const ModelSpec& model, int rank);
+
+/// \throws BadInput for an unknown stage, or one that cannot accumulate in the configured order.
+void check_predictable(const std::string& stage, const RunConfig& config);
+
+/// The fp32 numbers that an optimizer keeps for each parameter. \throws BadInput for an unknown
+/// one.
+std::vector<Category> optimizer_state_categories(const OptimizerSettings& optimizer);
+
+/// A: 0 for K = 1 or local order; 1 running sum; ⌊log₂K⌋ + 1 with reduction tree (DESIGN 5).
+int accumulator_count(const RunConfig& config);
+
+/// Elements of each bucket of DDP, ZeRO-1 and ZeRO-2: the wanted size rounded up to a multiple of
+/// 32·N, units back to back, so that only the end of the flat space is padded (DESIGN 4, cuts).
+/// \throws BadInput for a bucket below one element.
+std::vector<std::int64_t> bucket_lengths(const Setting& setting);
+
+/// Elements of each unit as ZeRO-3 cuts it: rounded up to a multiple of 32·N.
+std::vector<std::int64_t> unit_lengths(const Setting& setting);
+
+std::int64_t sum_of(const std::vector<std::int64_t>& lengths);
+
+Volume operator*(std::int64_t times, const Volume& volume);
+
+/// Adds `times` calls of a collective on `count` elements (of the full array).
+void add_calls(CommLedger::Table& table, const Setting& setting, Traffic traffic, CollectiveOp op,
+               DType dtype, std::int64_t count, std::int64_t times = 1);
+
+}  // namespace zerolab

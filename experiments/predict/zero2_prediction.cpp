@@ -1,0 +1,49 @@
+// ZeRO-2, P_os+g. Let Φ be Ψ with its padding at the end: the sum of the buckets.
+//
+//   held     parameters 4Φ; gradients, each optimizer state and accumulator 4Φ/N (ZeRO paper,
+//            section 5.2); two buckets with overlap, one without (section 6.2, C_B)
+//   passing  the gradient of each unit, from its first backward use until it has moved into the
+//            buckets; the tied embedding's through the whole backward pass
+//   sent     K reduce-scatters of every bucket (a shard cannot hold an unreduced gradient) and one
+//            all-gather of every bucket, (N−1)/N·Φ elements each (section 7.2.1)
+#include <algorithm>
+
+#include "experiments/predict/stage_prediction.h"
+#include "experiments/predict/walk.h"
+
+namespace zerolab {
+
+StagePrediction predict_zero2(const Setting& setting) {
+  const std::vector<std::int64_t> buckets = bucket_lengths(setting);
+  const std::int64_t all = sum_of(buckets);
+  const std::int64_t owned = all / setting.ranks();
+  const std::int64_t largest = *std::max_element(buckets.begin(), buckets.end());
+
+  StagePrediction result;
+  of(result.lasting, Category::kParameters) = 4 * all;
+  of(result.lasting, Category::kGradients) = 4 * owned;
+  of(result.lasting, Category::kGradientBuckets) = 4 * largest * (setting.overlap ? 2 : 1);
+  add_states(result.lasting, setting, owned);
+
+  std::vector<std::int64_t> units;
+  for (const UnitLayout& unit : setting.layout.units()) units.push_back(unit.size);
+  // A unit that the micro-batch does not use is zeroed in the bucket itself.
+  const std::vector<std::int64_t> absent(units.size(), 0);
+  const std::vector<Use>& uses = setting.uses.training;
+  const std::vector<GradientsAt> gradients = gradients_by_use(uses, units, absent);
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    Moment moment{moment_name(setting, uses[i]), {}};
+    of(moment.bytes, Category::kUnitGradients) = 4 * gradients[i].computing;
+    result.training.push_back(std::move(moment));
+  }
+
+  for (const std::int64_t bucket : buckets) {
+    add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
+              DType::kFloat32, bucket, setting.micro_batches);
+    add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kAllGather,
+              DType::kFloat32, bucket);
+  }
+  return result;
+}
+
+}  // namespace zerolab

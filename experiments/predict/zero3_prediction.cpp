@@ -1,0 +1,63 @@
+// ZeRO-3, P_os+g+p. Let φ(u) be a unit's elements padded to 32·N, Φ their sum.
+//
+//   held     parameters, gradients, each optimizer state and accumulator 4Φ/N (ZeRO paper,
+//            section 5.3)
+//   passing  4φ(u) for each gathered unit, and with overlap for the next one that will be read;
+//            4φ(u) for the gradient of each unit, from its first backward use until it is reduced
+//   sent     K times: an all-gather of φ(u) for each run of uses that read u, a reduce-scatter of
+//            each φ(u). Where forward and backward read every unit once (the tied head's two uses
+//            are one run) that is 3(N−1)/N·Φ elements (section 7.2.2)
+#include "experiments/predict/stage_prediction.h"
+#include "experiments/predict/walk.h"
+
+namespace zerolab {
+namespace {
+
+std::vector<Moment> moments(const Setting& setting, const std::vector<Use>& uses,
+                            const std::vector<std::int64_t>& units) {
+  const std::vector<std::int64_t> gathered = gathered_by_use(uses, units, setting.overlap);
+  const std::vector<GradientsAt> gradients = gradients_by_use(uses, units, units);
+  std::vector<Moment> all;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    for (const std::int64_t gradient : {gradients[i].computing, gradients[i].handing_on}) {
+      Moment moment{moment_name(setting, uses[i]), {}};
+      of(moment.bytes, Category::kGatheredParameters) = 4 * gathered[i];
+      of(moment.bytes, Category::kUnitGradients) = 4 * gradient;
+      all.push_back(std::move(moment));
+    }
+  }
+  return all;
+}
+
+void add_gathers(CommLedger::Table& table, const Setting& setting, const std::vector<Use>& uses,
+                 const std::vector<std::int64_t>& units, std::int64_t times) {
+  for (const ReadingRun& run : reading_runs(uses)) {
+    add_calls(table, setting, Traffic::kTraining, CollectiveOp::kAllGather, DType::kFloat32,
+              units[static_cast<std::size_t>(run.unit)], times);
+  }
+}
+
+}  // namespace
+
+StagePrediction predict_zero3(const Setting& setting) {
+  const std::vector<std::int64_t> units = unit_lengths(setting);
+  const std::int64_t owned = sum_of(units) / setting.ranks();
+
+  StagePrediction result;
+  of(result.lasting, Category::kParameters) = 4 * owned;
+  of(result.lasting, Category::kGradients) = 4 * owned;
+  add_states(result.lasting, setting, owned);
+
+  result.training = moments(setting, setting.uses.training, units);
+  result.evaluation = moments(setting, setting.uses.evaluation, units);
+
+  add_gathers(result.per_step, setting, setting.uses.training, units, setting.micro_batches);
+  for (const std::int64_t unit : units) {
+    add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
+              DType::kFloat32, unit, setting.micro_batches);
+  }
+  add_gathers(result.per_held_out, setting, setting.uses.evaluation, units, 1);
+  return result;
+}
+
+}  // namespace zerolab
