@@ -19,9 +19,9 @@ std::string_view name_of(Verdict verdict);
 /// Where two runs first differ in bits.
 struct Divergence {
   std::int64_t step = 0;
-  std::string phase;   ///< "gradients", "parameters", "optimizer_state"
+  std::string phase;  ///< "gradients", "parameters", "optimizer_state"
   std::string tensor;
-  int rank = 0;        ///< the owner of the element
+  int rank = 0;  ///< the owner of the element
   std::int64_t element = 0;
   float reference_value = 0, value = 0;
   std::int64_t ulp = 0;
@@ -40,9 +40,9 @@ struct StageComparison {
   std::vector<Prediction> predicted;  ///< by rank
   std::string compared_with;          ///< "ddp"; empty for the reference itself
   Verdict verdict = Verdict::kEqual;
-  std::string reason;                 ///< one sentence behind the verdict
+  std::string reason;  ///< one sentence behind the verdict
   std::optional<Divergence> first_divergence;
-  std::vector<Finding> findings;      ///< of all checks
+  std::vector<Finding> findings;  ///< of all checks
 };
 
 struct Comparison {

@@ -16,40 +16,40 @@ namespace zerolab {
 struct RunConfig {
   std::vector<std::string> stages = {"ddp", "zero1", "zero2", "zero3"};
   int ranks = 4;
-  std::string comm = "thread";   ///< thread or mpi
+  std::string comm = "thread";  ///< thread or mpi
   std::string device = "cpu";
   std::string model = "gpt-tiny";
   std::vector<std::string> data;  ///< files; empty: the corpus of the repository
   std::int64_t steps = 60;
-  std::int64_t micro_batch = 4;   ///< B, sequences a rank and micro-batch
-  int accumulate = 1;             ///< K
-  std::int64_t sequence = 0;      ///< T; 0: the model's maximum
+  std::int64_t micro_batch = 4;  ///< B, sequences a rank and micro-batch
+  int accumulate = 1;            ///< K
+  std::int64_t sequence = 0;     ///< T; 0: the model's maximum
   std::string precision = "fp32";
   OptimizerSettings optimizer;
   double learning_rate = 1e-3;
   std::int64_t warmup_steps = 10;
-  double clip = 1.0;              ///< 0: off
+  double clip = 1.0;  ///< 0: off
   std::uint64_t seed = 1337;
   Reduction reduction = Reduction::kOrdered;
   std::string reduce_dtype = "fp32";
   AccumulationOrder accumulation_order = AccumulationOrder::kReduced;
   bool overlap = true;
-  double bucket_mb = 1.0;         ///< MiB of fp32 gradients in a bucket
-  int threads = 1;                ///< kernel threads a rank
-  int ranks_per_node = 0;         ///< 0: all on one node
+  double bucket_mb = 1.0;  ///< MiB of fp32 gradients in a bucket
+  int threads = 1;         ///< kernel threads a rank
+  int ranks_per_node = 0;  ///< 0: all on one node
   std::int64_t evaluate_every = 20;
   std::int64_t held_out_batches = 8;
   double timeout_seconds = 300;
   std::vector<std::string> checks = {"REF", "XR", "NORM", "INV", "PROV", "COMM", "MEM"};
-  std::uint64_t jitter = 0;       ///< 0: none
-  bool poison = false;            ///< NaN in freed and fresh memory (REP)
-  bool guarded = false;           ///< memory is inaccessible except to declared accesses
-  std::int64_t stop_after = 0;    ///< a replay ends after this step of the schedule; 0: all steps
-  std::string fault;              ///< empty: none
-  std::string load_weights;       ///< safetensors; empty: Philox
+  std::uint64_t jitter = 0;     ///< 0: none
+  bool poison = false;          ///< NaN in freed and fresh memory (REP)
+  bool guarded = false;         ///< memory is inaccessible except to declared accesses
+  std::int64_t stop_after = 0;  ///< a replay ends after this step of the schedule; 0: all steps
+  std::string fault;            ///< empty: none
+  std::string load_weights;     ///< safetensors; empty: Philox
   std::string save_weights;
-  std::string baseline;           ///< an earlier run's directory
-  std::string out;                ///< empty: a fresh runs/NNN
+  std::string baseline;  ///< an earlier run's directory
+  std::string out;       ///< empty: a fresh runs/NNN
   bool trace = false;
 
   std::int64_t bucket_elements() const {

@@ -1,0 +1,158 @@
+#include "experiments/cli/run_options.h"
+
+#include "experiments/checks/check_factory.h"
+#include "experiments/config/validate.h"
+#include "stages/core/error.h"
+#include "stages/core/join.h"
+#include "stages/model/model_factory.h"
+
+namespace zerolab {
+namespace {
+
+/// The enumerator among the first `count` whose name was typed. \throws BadInput
+template <class E>
+E enumerator(const char* option, const std::string& name, int count) {
+  std::vector<std::string> known;
+  for (int i = 0; i < count; ++i) known.emplace_back(name_of(static_cast<E>(i)));
+  require_known(option, name, known);
+  for (int i = 0; i < count; ++i) {
+    if (known[static_cast<std::size_t>(i)] == name) return static_cast<E>(i);
+  }
+  return E{};
+}
+
+template <class T>
+CLI::Option* add(CLI::App& command, const char* name, T& value, const char* help,
+                 const char* type) {
+  return command.add_option(name, value, help)->type_name(type)->capture_default_str();
+}
+
+void add_world_options(CLI::App& command, RunConfig& c) {
+  command.option_defaults()->group("World");
+  add(command, "--ranks", c.ranks, "ranks (under mpirun: the number of processes)", "N");
+  add(command, "--comm", c.comm, "ranks are threads of this process, or MPI processes",
+      "thread|mpi");
+  add(command, "--device", c.device, "where the ranks compute", "cpu");
+  add(command, "--threads", c.threads, "kernel threads of each rank", "N");
+  add(command, "--ranks-per-node", c.ranks_per_node,
+      "count bytes within and between nodes of so many ranks apart (0: all on one node)", "N");
+  add(command, "--timeout", c.timeout_seconds,
+      "seconds that a rank waits for the others before the run is ended", "SECONDS");
+}
+
+void add_model_options(CLI::App& command, RunConfig& c) {
+  command.option_defaults()->group("Model and data");
+  const std::string models = joined(model_names()) + ", or a Hugging Face config.json";
+  command.add_option("--model", c.model, models)->type_name("NAME|FILE")->capture_default_str();
+  command
+      .add_option("--data", c.data,
+                  "files to read, as bytes or llm.c's .bin [the corpus of the repository]")
+      ->type_name("FILE...")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->expected(1, -1);
+  add(command, "--seq", c.sequence, "tokens of a sequence (0: the model's longest)", "TOKENS");
+  command
+      .add_option("--load-weights", c.load_weights,
+                  "start from this safetensors file [weights drawn from --seed]")
+      ->type_name("FILE");
+}
+
+void add_training_options(CLI::App& command, RunConfig& c) {
+  command.option_defaults()->group("Training");
+  add(command, "--steps", c.steps, "optimizer steps", "N");
+  add(command, "--micro-batch", c.micro_batch, "sequences of a rank's micro-batch", "B");
+  add(command, "--accumulate", c.accumulate, "micro-batches of a rank in each step", "K");
+  add(command, "--precision", c.precision, "of parameters and gradients", "fp32");
+  add(command, "--optimizer", c.optimizer.name, "AdamW (betas 0.9, 0.95) or SGD (momentum 0.9)",
+      "adamw|sgd");
+  add(command, "--lr", c.learning_rate,
+      "peak learning rate; a cosine takes it down to a tenth at the last step", "X");
+  add(command, "--warmup", c.warmup_steps, "steps until the learning rate has reached its peak",
+      "STEPS");
+  add(command, "--weight-decay", c.optimizer.weight_decay, "of matrices", "X");
+  add(command, "--clip", c.clip, "largest norm of the gradient (0: no clipping)", "NORM");
+  add(command, "--seed", c.seed, "of weights and of the order of the data", "N");
+  add(command, "--eval-every", c.evaluate_every, "steps between held-out losses (0: none)",
+      "STEPS");
+}
+
+void add_reduction_options(CLI::App& command, RunOptions& o) {
+  command.option_defaults()->group("Reduction");
+  o.reduction = name_of(o.config.reduction);
+  o.accumulation_order = name_of(o.config.accumulation_order);
+  o.overlap = o.config.overlap ? "on" : "off";
+  add(command, "--reduction", o.reduction, "the order in which gradients are summed",
+      "ordered|tree|ring|native");
+  add(command, "--reduce-dtype", o.config.reduce_dtype, "of the gradients that travel", "fp32");
+  add(command, "--accumulation-order", o.accumulation_order,
+      "sum over ranks in every micro-batch, or in the last one only", "reduced|local");
+  add(command, "--overlap", o.overlap, "communicate while backward computes", "on|off");
+  add(command, "--bucket-mb", o.config.bucket_mb, "MiB of gradients in a bucket", "MIB");
+}
+
+void add_check_options(CLI::App& command, RunOptions& o) {
+  command.option_defaults()->group("Checks");
+  o.checks = o.config.checks.empty() ? "none" : joined_with_commas(o.config.checks);
+  add(command, "--check", o.checks,
+      "detectors, or none; REF XR NORM INV PROV COMM MEM, and on request ORD REP IG", "LIST");
+  command
+      .add_option("--jitter", o.config.jitter,
+                  "seed (from 1) of delays at every wait and collective [no delays]")
+      ->type_name("SEED");
+}
+
+void add_output_options(CLI::App& command, RunOptions& o) {
+  command.option_defaults()->group("Output");
+  command
+      .add_option("--out", o.config.out, "directory to write, which must not exist yet [runs/NNN]")
+      ->type_name("DIR");
+  command.add_flag("--trace", o.config.trace, "also write a Perfetto trace (trace.json)");
+  command.add_flag("--quiet", o.quiet, "no progress");
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  options.command = &command;
+  add_world_options(command, options.config);
+  add_model_options(command, options.config);
+  add_training_options(command, options.config);
+  add_reduction_options(command, options);
+  add_check_options(command, options);
+  add_output_options(command, options);
+}
+
+std::vector<std::string> split_list(const std::string& list) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (true) {
+    const std::size_t comma = list.find(',', begin);
+    parts.push_back(list.substr(begin, comma - begin));
+    if (comma == std::string::npos) return parts;
+    begin = comma + 1;
+  }
+}
+
+RunConfig run_config(const RunOptions& options) {
+  RunConfig config = options.config;
+  if (!options.stages.empty()) config.stages = split_list(options.stages);
+  config.checks = parse_checks(options.checks);
+  config.reduction = enumerator<Reduction>("--reduction", options.reduction, 4);
+  config.accumulation_order =
+      enumerator<AccumulationOrder>("--accumulation-order", options.accumulation_order, 2);
+  require_known("--overlap", options.overlap, {"on", "off"});
+  config.overlap = options.overlap == "on";
+  if (options.given("--seq") && config.sequence < 1) {
+    bad_input("[options] --seq is {}; give at least 1 token, or leave the option out",
+              config.sequence);
+  }
+  if (options.given("--jitter") && config.jitter == 0) {
+    bad_input("[options] --jitter is 0; give a seed of at least 1, or leave the option out");
+  }
+  if (options.given("--out") && config.out.empty()) {
+    bad_input("[options] --out is empty; name a directory, or leave the option out");
+  }
+  return config;
+}
+
+}  // namespace zerolab

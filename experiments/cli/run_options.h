@@ -1,0 +1,35 @@
+/// \file
+/// The options that `compare`, `train` and `faults run` share.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "experiments/config/run_config.h"
+
+namespace zerolab {
+
+/// As typed, before it becomes a RunConfig.
+struct RunOptions {
+  RunConfig config;
+  std::string stages, checks, reduction, accumulation_order, overlap;
+  bool quiet = false;
+
+  const CLI::App* command = nullptr;
+  /// Whether the user gave the option: "--ranks".
+  bool given(const std::string& option) const { return command->count(option) > 0; }
+};
+
+/// Adds what describes a training run: world, model, data, training, reductions, output.
+/// `options.config` holds the defaults that --help shows.
+void add_run_options(CLI::App& command, RunOptions& options);
+
+/// "ddp,zero1" → {"ddp", "zero1"}; empty entries are kept, so that a stray comma is an error.
+std::vector<std::string> split_list(const std::string& list);
+
+/// The configuration that was typed. \throws BadInput for a name that is not known.
+RunConfig run_config(const RunOptions& options);
+
+}  // namespace zerolab

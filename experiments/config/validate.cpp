@@ -1,0 +1,145 @@
+#include "experiments/config/validate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "experiments/runner/stage_factory.h"
+#include "stages/core/error.h"
+#include "stages/core/join.h"
+#include "stages/core/nearest.h"
+
+namespace zerolab {
+namespace {
+
+// Far above any use, low enough that no product of sizes overflows 64 bits.
+constexpr std::int64_t kLargestCount = 1'000'000'000;
+constexpr int kLargestWorld = 1024;
+constexpr double kLargestBucketMb = 1 << 20;
+
+void require_between(const char* option, std::int64_t value, std::int64_t least,
+                     std::int64_t largest) {
+  if (value >= least && value <= largest) return;
+  bad_input("[options] {} is {}; give a whole number between {} and {}", option, value, least,
+            largest);
+}
+
+/// A NaN fails every comparison, so the rules are written as what must hold.
+void require_number(const char* option, double value, bool holds, const char* rule) {
+  if (holds && std::isfinite(value)) return;
+  bad_input("[options] {} is {}; it must be {}", option, value, rule);
+}
+
+void validate_stages(const RunConfig& config) {
+  if (config.stages.empty()) {
+    bad_input("[options] --stages names no stage; known are {}", joined(stage_names()));
+  }
+  for (std::size_t i = 0; i < config.stages.size(); ++i) {
+    require_known("--stages", config.stages[i], stage_names());
+    if (std::find(config.stages.begin(), config.stages.begin() + static_cast<std::ptrdiff_t>(i),
+                  config.stages[i]) != config.stages.begin() + static_cast<std::ptrdiff_t>(i)) {
+      bad_input("[options] --stages names {} twice; name each stage once", config.stages[i]);
+    }
+  }
+}
+
+void validate_world(const RunConfig& config) {
+  require_known("--comm", config.comm, {"thread", "mpi"});
+  require_between("--ranks", config.ranks, 1, kLargestWorld);
+  require_between("--ranks-per-node", config.ranks_per_node, 0, kLargestWorld);
+  require_between("--threads", config.threads, 1, kLargestWorld);
+  if (config.device != "cpu") {
+    bad_input(
+        "[options] --device {} was asked for; this build computes on the cpu, leave the "
+        "option out",
+        config.device);
+  }
+  if (config.reduction == Reduction::kTree &&
+      !std::has_single_bit(static_cast<unsigned>(config.ranks))) {
+    bad_input(
+        "[options] --reduction tree needs a number of ranks that is a power of two, not {}; "
+        "give --ranks {} or --reduction ordered",
+        config.ranks, std::bit_floor(static_cast<unsigned>(config.ranks)));
+  }
+  if (config.reduction == Reduction::kNative && config.comm != "mpi") {
+    bad_input(
+        "[options] --reduction native is MPI's own reduction, which --comm {} does not have; "
+        "start under mpirun with --comm mpi, or use --reduction ring",
+        config.comm);
+  }
+}
+
+void validate_numbers(const RunConfig& config, Purpose purpose) {
+  require_between("--steps", config.steps, purpose == Purpose::kCompare ? 1 : 0, kLargestCount);
+  require_between("--micro-batch", config.micro_batch, 1, 1 << 20);
+  require_between("--accumulate", config.accumulate, 1, 1 << 16);
+  require_between("--warmup", config.warmup_steps, 0, kLargestCount);
+  require_between("--eval-every", config.evaluate_every, 0, kLargestCount);
+  require_number("--lr", config.learning_rate, config.learning_rate > 0, "greater than 0");
+  require_number("--clip", config.clip, config.clip >= 0, "a norm of at least 0 (0: no clipping)");
+  const double decay = config.optimizer.weight_decay;
+  require_number("--weight-decay", decay, decay >= 0, "at least 0");
+  require_number("--timeout", config.timeout_seconds, config.timeout_seconds > 0,
+                 "greater than 0 seconds");
+  require_number("--bucket-mb", config.bucket_mb,
+                 config.bucket_mb <= kLargestBucketMb && config.bucket_elements() >= 1,
+                 "a size in MiB that holds at least one fp32 gradient and is at most 1048576");
+}
+
+void validate_precision(const RunConfig& config) {
+  if (config.precision != "fp32") {
+    bad_input("[options] --precision {} was asked for; fp32 is the precision this build trains in",
+              config.precision);
+  }
+  if (config.reduce_dtype != "fp32") {
+    bad_input("[options] --reduce-dtype {} was asked for; this build reduces gradients in fp32",
+              config.reduce_dtype);
+  }
+  require_known("--optimizer", config.optimizer.name, {"adamw", "sgd"});
+}
+
+void validate_sequence(const RunConfig& config, const ModelSpec& model) {
+  if (config.sequence == 0) return;
+  require_between("--seq", config.sequence, 1, kLargestCount);
+  if (!model.is_gpt()) {
+    bad_input("[options] --seq {} was given, but {} has no sequences; leave the option out",
+              config.sequence, model.name);
+  }
+  if (config.sequence > model.gpt().max_time) {
+    bad_input("[options] --seq {} is longer than the {} positions that {} knows; give at most {}",
+              config.sequence, model.gpt().max_time, model.name, model.gpt().max_time);
+  }
+}
+
+/// ZeRO-2 and ZeRO-3 free a gradient as soon as it is reduced, so nothing is left to add up
+/// locally.
+void validate_order(const RunConfig& config) {
+  if (config.accumulation_order != AccumulationOrder::kLocal || config.accumulate == 1) return;
+  for (const std::string& stage : config.stages) {
+    if (supports_local_accumulation(stage)) continue;
+    bad_input(
+        "[options] {} cannot accumulate in local order, because it keeps no full gradient "
+        "between micro-batches; use --accumulation-order reduced, or ddp or zero1",
+        stage);
+  }
+}
+
+}  // namespace
+
+void require_known(const char* option, const std::string& name,
+                   const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  bad_input("[options] {} does not know '{}'; did you mean '{}'? (known: {})", option, name,
+            nearest(name, known), joined(known));
+}
+
+void validate(const RunConfig& config, const ModelSpec& model, Purpose purpose) {
+  validate_stages(config);
+  validate_world(config);
+  validate_numbers(config, purpose);
+  validate_precision(config);
+  validate_sequence(config, model);
+  validate_order(config);
+}
+
+}  // namespace zerolab
