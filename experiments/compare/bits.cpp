@@ -19,11 +19,10 @@ bool same_bits(const std::optional<double>& a, const std::optional<double>& b) {
   return a.has_value() == b.has_value() && (!a || same_bits(*a, *b));
 }
 
-std::string missing_in_rank(const StageResult& result, const RankResult& rank,
-                            const Expectation& expected) {
+std::string missing_in_rank(const StageResult& result, const RankResult& rank, std::int64_t steps) {
   const std::string who = fmt::format("rank {} of {}", rank.rank, result.name);
-  if (static_cast<std::int64_t>(rank.steps.size()) != expected.steps) {
-    return fmt::format("{} reports {} steps instead of {}", who, rank.steps.size(), expected.steps);
+  if (static_cast<std::int64_t>(rank.steps.size()) != steps) {
+    return fmt::format("{} reports {} steps instead of {}", who, rank.steps.size(), steps);
   }
   for (std::size_t i = 0; i < rank.steps.size(); ++i) {
     const StepRecord& step = rank.steps[i];
@@ -50,27 +49,26 @@ bool all_zero(const std::vector<std::uint64_t>& values) {
   return std::ranges::all_of(values, [](std::uint64_t value) { return value == 0; });
 }
 
-std::string missing_fingerprints(const StageResult& result, const Expectation& expected) {
+std::string missing_fingerprints(const Evidence& run, std::int64_t steps) {
+  const std::vector<StepFingerprints>& fingerprints = run.fingerprints;
+  const std::string& name = run.result.name;
   // One before training and one for each step.
-  const auto wanted = static_cast<std::size_t>(expected.steps) + 1;
-  for (const RankResult& rank : result.ranks) {
-    if (rank.fingerprints.size() != wanted) {
-      return fmt::format("rank {} of {} has fingerprints of {} moments instead of {}", rank.rank,
-                         result.name, rank.fingerprints.size(), wanted);
-    }
+  const auto wanted = static_cast<std::size_t>(steps) + 1;
+  if (fingerprints.size() != wanted) {
+    return fmt::format("{} has fingerprints of {} moments instead of {}", name, fingerprints.size(),
+                       wanted);
   }
-  const std::vector<StepFingerprints> fingerprints = result.fingerprints();
   constexpr std::size_t kPhases = std::size(kFingerprintPhases);
   for (std::size_t s = 0; s < fingerprints.size(); ++s) {
     if (fingerprints[s].step != static_cast<std::int64_t>(s) ||
         fingerprints[s].values.size() != kPhases) {
-      return fmt::format("the fingerprints of {} do not cover step {}", result.name, s);
+      return fmt::format("the fingerprints of {} do not cover step {}", name, s);
     }
     // Before training there is no gradient, and SGD without momentum has no state.
     for (std::size_t phase = 0; phase < kPhases; ++phase) {
       const bool must_exist = phase == 1 || (phase == 0 && s > 0);
       if (must_exist && all_zero(fingerprints[s].values[phase])) {
-        return fmt::format("the fingerprints of {} after step {} are blank in {}", result.name, s,
+        return fmt::format("the fingerprints of {} after step {} are blank in {}", name, s,
                            kFingerprintPhases[phase]);
       }
     }
@@ -78,15 +76,31 @@ std::string missing_fingerprints(const StageResult& result, const Expectation& e
   return "";
 }
 
+/// All ranks' positions in step index `s`, sorted: what the step read, whoever read it.
+std::vector<std::int64_t> read_by_anyone(const StageResult& result, std::size_t s) {
+  std::vector<std::int64_t> all;
+  for (const RankResult& rank : result.ranks) {
+    all.insert(all.end(), rank.steps[s].positions.begin(), rank.steps[s].positions.end());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
 std::optional<BitDifference> different_data(const StageResult& reference,
                                             const StageResult& candidate, std::size_t s) {
+  const std::int64_t step = reference.steps()[s].step;
+  const auto difference = [&](std::string sentence) {
+    return BitDifference{step, "data", -1, std::move(sentence)};
+  };
+  // Runs on other numbers of ranks share out the same global batch in another way.
+  if (reference.ranks.size() != candidate.ranks.size()) {
+    if (read_by_anyone(reference, s) == read_by_anyone(candidate, s)) return std::nullopt;
+    return difference(fmt::format("step {} read other data than the reference's", step));
+  }
   for (std::size_t r = 0; r < reference.ranks.size(); ++r) {
-    const StepRecord& a = reference.ranks[r].steps[s];
-    const StepRecord& b = candidate.ranks[r].steps[s];
-    if (a.positions == b.positions) continue;
-    return BitDifference{
-        a.step, "data", -1,
-        fmt::format("rank {} read other data in step {} than the reference's", r, a.step)};
+    if (reference.ranks[r].steps[s].positions == candidate.ranks[r].steps[s].positions) continue;
+    return difference(
+        fmt::format("rank {} read other data in step {} than the reference's", r, step));
   }
   return std::nullopt;
 }
@@ -139,41 +153,46 @@ std::optional<BitDifference> different_record(const StepRecord& a, const StepRec
 
 }  // namespace
 
-std::string what_is_missing(const StageResult& result, const Expectation& expected) {
-  if (static_cast<int>(result.ranks.size()) != expected.ranks) {
+Evidence evidence_of(const StageResult& result) {
+  if (result.ranks.empty()) return {result, {}};
+  return {result, result.fingerprints()};
+}
+
+std::string what_is_missing(const Evidence& run, int ranks, std::int64_t steps,
+                            bool with_fingerprints) {
+  const StageResult& result = run.result;
+  if (static_cast<int>(result.ranks.size()) != ranks) {
     return fmt::format("{} ranks of {} reported instead of {}", result.ranks.size(), result.name,
-                       expected.ranks);
+                       ranks);
   }
-  if (expected.steps < 1) return fmt::format("{} trained no step", result.name);
+  if (steps < 1) return fmt::format("{} trained no step", result.name);
   for (std::size_t r = 0; r < result.ranks.size(); ++r) {
     if (result.ranks[r].rank != static_cast<int>(r)) {
       return fmt::format("rank {} of {} reported in place of rank {}", result.ranks[r].rank,
                          result.name, r);
     }
-    const std::string missing = missing_in_rank(result, result.ranks[r], expected);
+    const std::string missing = missing_in_rank(result, result.ranks[r], steps);
     if (!missing.empty()) return missing;
   }
-  return expected.fingerprints ? missing_fingerprints(result, expected) : "";
+  return with_fingerprints ? missing_fingerprints(run, steps) : "";
 }
 
-std::optional<BitDifference> first_difference(const StageResult& reference,
-                                              const StageResult& candidate,
+std::optional<BitDifference> first_difference(const Evidence& reference, const Evidence& candidate,
                                               const std::vector<std::string>& tensors) {
-  const bool fingerprints = !reference.ranks.front().fingerprints.empty() &&
-                            !candidate.ranks.front().fingerprints.empty();
-  const std::vector<StepFingerprints> a =
-      fingerprints ? reference.fingerprints() : std::vector<StepFingerprints>();
-  const std::vector<StepFingerprints> b =
-      fingerprints ? candidate.fingerprints() : std::vector<StepFingerprints>();
+  const std::vector<StepFingerprints>& a = reference.fingerprints;
+  const std::vector<StepFingerprints>& b = candidate.fingerprints;
+  const bool fingerprints = !a.empty() && !b.empty();
   if (fingerprints) {
     if (auto found = different_tensor(a.front(), b.front(), tensors)) return found;
   }
-  for (std::size_t s = 0; s < reference.steps().size(); ++s) {
-    if (auto found = different_data(reference, candidate, s)) return found;
+  for (std::size_t s = 0; s < reference.result.steps().size(); ++s) {
+    if (auto found = different_data(reference.result, candidate.result, s)) return found;
     if (fingerprints) {
       if (auto found = different_tensor(a[s + 1], b[s + 1], tensors)) return found;
     }
-    if (auto found = different_record(reference.steps()[s], candidate.steps()[s])) return found;
+    if (auto found = different_record(reference.result.steps()[s], candidate.result.steps()[s])) {
+      return found;
+    }
   }
   return std::nullopt;
 }

@@ -11,17 +11,19 @@
 
 namespace zerolab {
 
-/// What a finished run must have brought home.
-struct Expectation {
-  int ranks = 1;
-  std::int64_t steps = 1;
-  bool fingerprints = true;  ///< REF was on
+/// What a run leaves to compare.
+struct Evidence {
+  const StageResult& result;
+  std::vector<StepFingerprints> fingerprints;  ///< summed over the owners; empty without REF
 };
+/// \throws Failure when ranks recorded different numbers of fingerprints.
+Evidence evidence_of(const StageResult& result);
 
-/// Why the result proves nothing and must not compare as equal to anything: a rank or a step is
+/// Why the run proves nothing and must not compare as equal to anything: a rank or a step is
 /// missing or in the wrong place, a loss or norm is not finite, ranks disagree about the loss,
 /// fingerprints are missing or blank. Empty when it is sound.
-std::string what_is_missing(const StageResult& result, const Expectation& expected);
+std::string what_is_missing(const Evidence& run, int ranks, std::int64_t steps,
+                            bool with_fingerprints);
 
 /// The first place where the bits of two runs differ.
 struct BitDifference {
@@ -33,9 +35,9 @@ struct BitDifference {
 
 /// Compares steps in order and, within a step, what it computes in the order in which a fault
 /// shows. A tensor is named before the loss and the norm of the same step, which only follow from
-/// tensors. `tensors`: names, by index in the layout.
-std::optional<BitDifference> first_difference(const StageResult& reference,
-                                              const StageResult& candidate,
+/// tensors. Both runs must be sound and of equal length; fingerprints are compared where both have
+/// them. `tensors`: names, by index in the layout.
+std::optional<BitDifference> first_difference(const Evidence& reference, const Evidence& candidate,
                                               const std::vector<std::string>& tensors);
 
 }  // namespace zerolab

@@ -1,0 +1,137 @@
+#include "experiments/diff/diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "experiments/compare/bits.h"
+#include "experiments/report/words.h"
+#include "stages/core/error.h"
+#include "stages/core/join.h"
+
+namespace zerolab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::int64_t step_count(const StageResult& result) {
+  return static_cast<std::int64_t>(result.steps().size());
+}
+
+Evidence evidence(const StoredStage& stage, bool fingerprints) {
+  return {stage.result, fingerprints ? stage.fingerprints : std::vector<StepFingerprints>()};
+}
+
+/// The first `steps` steps.
+StoredStage shortened(const StoredStage& stage, std::int64_t steps) {
+  StoredStage prefix = stage;
+  for (RankResult& rank : prefix.result.ranks) rank.steps.resize(static_cast<std::size_t>(steps));
+  std::erase_if(prefix.fingerprints, [&](const StepFingerprints& f) { return f.step > steps; });
+  return prefix;
+}
+
+double largest_loss_difference(const StageResult& a, const StageResult& b, std::int64_t steps) {
+  double largest = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i) {
+    const double difference = std::abs(a.steps()[i].loss - b.steps()[i].loss);
+    if (std::isnan(difference)) return std::numeric_limits<double>::quiet_NaN();
+    largest = std::max(largest, difference);
+  }
+  return largest;
+}
+
+/// The first difference in one sentence; empty when there is none.
+std::string difference(const StoredStage& a, const StoredStage& b, std::int64_t steps) {
+  const bool fingerprints = a.has_fingerprints() && b.has_fingerprints();
+  if (fingerprints && a.tensors != b.tensors) {
+    return "the two runs trained models with different tensors";
+  }
+  for (const StoredStage* stage : {&a, &b}) {
+    const std::string sentence = what_is_missing(evidence(*stage, fingerprints),
+                                                 static_cast<int>(stage->result.ranks.size()),
+                                                 step_count(stage->result), fingerprints);
+    if (!sentence.empty()) return fmt::format("{} ({})", sentence, stage->path.string());
+  }
+  const StoredStage prefix_a = shortened(a, steps);
+  const StoredStage prefix_b = shortened(b, steps);
+  if (auto found = first_difference(evidence(prefix_a, fingerprints),
+                                    evidence(prefix_b, fingerprints), a.tensors)) {
+    return found->sentence;
+  }
+  if (step_count(a.result) != step_count(b.result)) {
+    return fmt::format("{} has {}, {} has {}; the steps that both have are equal", a.path.string(),
+                       counted(step_count(a.result), "step"), b.path.string(),
+                       counted(step_count(b.result), "step"));
+  }
+  return "";
+}
+
+const StoredStage* named(const std::vector<StoredStage>& run, const std::string& name) {
+  const auto found = std::ranges::find(run, name, &StoredStage::name);
+  return found == run.end() ? nullptr : &*found;
+}
+
+std::string names(const std::vector<StoredStage>& run) {
+  std::vector<std::string> all;
+  for (const StoredStage& stage : run) all.push_back(stage.name());
+  return joined(all);
+}
+
+void note_missing(RunDiff& diff, const std::vector<StoredStage>& in,
+                  const std::vector<StoredStage>& from, const fs::path& from_path) {
+  for (const StoredStage& stage : in) {
+    if (named(from, stage.name()) == nullptr) {
+      diff.notices.push_back(fmt::format("{} has no {}", from_path.string(), stage.name()));
+    }
+  }
+}
+
+}  // namespace
+
+bool RunDiff::equal() const {
+  return !stages.empty() && std::ranges::all_of(stages, &StageDiff::equal);
+}
+
+StageDiff diff_stages(const StoredStage& a, const StoredStage& b) {
+  StageDiff diff;
+  diff.a = a.name();
+  diff.b = b.name();
+  diff.steps = std::min(step_count(a.result), step_count(b.result));
+  diff.largest_loss_difference = largest_loss_difference(a.result, b.result, diff.steps);
+  diff.sentence = difference(a, b, diff.steps);
+  diff.equal = diff.sentence.empty();
+  if (diff.equal) {
+    diff.sentence = a.has_fingerprints() && b.has_fingerprints()
+                        ? "losses and fingerprints have the same bits"
+                        : "losses and norms have the same bits; one run has no fingerprints";
+  }
+  return diff;
+}
+
+RunDiff diff_runs(const fs::path& a, const fs::path& b) {
+  const std::vector<StoredStage> run_a = read_stored_run(a);
+  const std::vector<StoredStage> run_b = read_stored_run(b);
+  if (fs::equivalent(a, b)) {
+    bad_input("[diff] {} and {} are the same directory; name two runs", a.string(), b.string());
+  }
+  RunDiff diff;
+  if (run_a.size() == 1 && run_b.size() == 1) {
+    diff.stages.push_back(diff_stages(run_a.front(), run_b.front()));
+    return diff;
+  }
+  for (const StoredStage& stage : run_a) {
+    const StoredStage* other = named(run_b, stage.name());
+    if (other != nullptr) diff.stages.push_back(diff_stages(stage, *other));
+  }
+  if (diff.stages.empty()) {
+    bad_input(
+        "[diff] the two runs have no stage in common ({}; {}); name one stage's directory of "
+        "each, such as runs/001/ddp",
+        names(run_a), names(run_b));
+  }
+  note_missing(diff, run_a, run_b, b);
+  note_missing(diff, run_b, run_a, a);
+  return diff;
+}
+
+}  // namespace zerolab
