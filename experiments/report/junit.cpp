@@ -1,0 +1,129 @@
+#include "experiments/report/junit.h"
+
+#include <fmt/format.h>
+#include <tinyxml2.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "experiments/report/stage_numbers.h"
+#include "experiments/report/verdict_text.h"
+
+namespace zerolab {
+namespace {
+
+/// XML 1.0 has no way to write most control characters, not even escaped.
+std::string printable(std::string text) {
+  std::ranges::replace_if(
+      text,
+      [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+      },
+      '?');
+  return text;
+}
+
+class Suite {
+ public:
+  Suite(tinyxml2::XMLElement& parent, const Comparison& comparison, const StageComparison& stage)
+      : element_(*parent.InsertNewChildElement("testsuite")), stage_(stage) {
+    element_.SetAttribute("name", printable(stage.result.name).c_str());
+    add_verdict(comparison.reference);
+    for (const std::string& check : comparison.config.checks) {
+      if (check == "REF" && stage.compared_with.empty()) continue;
+      add_check(check);
+    }
+    add_unasked(comparison.config.checks);
+    double seconds = 0;
+    for (const double step : step_seconds(stage.result)) seconds += step;
+    element_.SetAttribute("tests", tests_);
+    element_.SetAttribute("failures", failures_);
+    element_.SetAttribute("errors", 0);
+    element_.SetAttribute("skipped", 0);
+    element_.SetAttribute("time", fmt::format("{:.3f}", seconds).c_str());
+  }
+
+  int tests() const { return tests_; }
+  int failures() const { return failures_; }
+
+ private:
+  tinyxml2::XMLElement& add_case(const std::string& name) {
+    tinyxml2::XMLElement& test = *element_.InsertNewChildElement("testcase");
+    test.SetAttribute("classname", printable("zerolab." + stage_.result.name).c_str());
+    test.SetAttribute("name", printable(name).c_str());
+    ++tests_;
+    return test;
+  }
+
+  void fail(tinyxml2::XMLElement& test, const std::string& type, const std::string& message,
+            const std::string& evidence) {
+    tinyxml2::XMLElement& failure = *test.InsertNewChildElement("failure");
+    failure.SetAttribute("type", printable(type).c_str());
+    failure.SetAttribute("message", printable(message).c_str());
+    failure.SetText(printable(evidence).c_str());
+    ++failures_;
+  }
+
+  void add_verdict(const std::string& reference) {
+    tinyxml2::XMLElement& test = add_case("verdict");
+    if (stage_.verdict != Verdict::kDiverged) {
+      const std::string text = fmt::format("{}: {}", name_of(stage_.verdict), stage_.reason);
+      test.InsertNewChildElement("system-out")->SetText(printable(text).c_str());
+      return;
+    }
+    std::string evidence = stage_.reason;
+    if (stage_.first_divergence) evidence += "\n" + divergence_text(stage_, reference);
+    fail(test, "diverged", stage_.reason, evidence);
+  }
+
+  void add_check(const std::string& check) {
+    tinyxml2::XMLElement& test = add_case(check);
+    std::string evidence;
+    const Finding* first = nullptr;
+    for (const Finding& finding : stage_.findings) {
+      if (finding.check != check) continue;
+      if (!first) first = &finding;
+      evidence += finding_text(finding) + "\n";
+    }
+    if (first) fail(test, check, first->message, evidence);
+  }
+
+  /// Findings of checks that nobody asked for by name must not be lost.
+  void add_unasked(std::vector<std::string> known) {
+    for (const Finding& finding : stage_.findings) {
+      if (std::ranges::find(known, finding.check) != known.end()) continue;
+      known.push_back(finding.check);
+      add_check(finding.check);
+    }
+  }
+
+  tinyxml2::XMLElement& element_;
+  const StageComparison& stage_;
+  int tests_ = 0;
+  int failures_ = 0;
+};
+
+}  // namespace
+
+std::string junit_xml(const Comparison& comparison) {
+  tinyxml2::XMLDocument document;
+  document.InsertEndChild(document.NewDeclaration());
+  tinyxml2::XMLElement* suites = document.NewElement("testsuites");
+  document.InsertEndChild(suites);
+  suites->SetAttribute("name", "zerolab compare");
+  int tests = 0, failures = 0;
+  for (const StageComparison& stage : comparison.stages) {
+    const Suite suite(*suites, comparison, stage);
+    tests += suite.tests();
+    failures += suite.failures();
+  }
+  suites->SetAttribute("tests", tests);
+  suites->SetAttribute("failures", failures);
+  suites->SetAttribute("time", fmt::format("{:.3f}", comparison.seconds).c_str());
+  tinyxml2::XMLPrinter printer;
+  document.Print(&printer);
+  return printer.CStr();
+}
+
+}  // namespace zerolab

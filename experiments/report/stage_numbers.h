@@ -1,0 +1,50 @@
+/// \file
+/// Figures of a stage that several reports show, each computed in one place.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "experiments/compare/comparison.h"
+
+namespace zerolab {
+
+/// Seconds of each step on its slowest rank.
+std::vector<double> step_seconds(const StageResult& result);
+
+/// 0 for an empty list.
+double median(std::vector<double> values);
+
+struct Throughput {
+  double step_seconds_median = 0;
+  double tokens_per_second = 0;  ///< tokens of a global batch over the median step
+};
+Throughput throughput(const StageResult& result);
+
+/// The rank with the largest peak; its index in `ranks`.
+std::size_t largest_rank(const StageResult& result);
+
+/// Payload bytes that the rank sent in one training step: training and control, not checks.
+double sent_per_step(const RankResult& rank);
+std::int64_t predicted_sent_per_step(const Prediction& prediction);
+/// The rank that sent most; its index in `ranks`.
+std::size_t busiest_rank(const StageResult& result);
+
+/// Sum over operations.
+Volume total(const CommLedger::Table& table, Traffic traffic);
+
+/// Whether every rank's bytes equal the formula, category by category. False without predictions.
+bool memory_as_predicted(const StageComparison& stage);
+/// Whether every rank's volume, operation by operation, equals the formula times the steps.
+bool traffic_as_predicted(const StageComparison& stage);
+
+/// The last held-out loss, if there was one.
+std::optional<double> final_held_out_loss(const StageResult& result);
+
+struct CheckCount {
+  int passed = 0, run = 0;
+};
+/// Of the checks that ran, those without findings.
+CheckCount checks_passed(const Comparison& comparison, const StageComparison& stage);
+
+}  // namespace zerolab

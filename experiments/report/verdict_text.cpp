@@ -1,0 +1,161 @@
+#include "experiments/report/verdict_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "experiments/report/words.h"
+
+namespace zerolab {
+namespace {
+
+/// "a", "a and b", "a, b and c"
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == names.size() ? " and " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+std::vector<std::string> compared(const Comparison& comparison, Verdict verdict) {
+  std::vector<std::string> names;
+  for (const StageComparison& stage : comparison.stages) {
+    if (!stage.compared_with.empty() && stage.verdict == verdict) {
+      names.push_back(stage.result.name);
+    }
+  }
+  return names;
+}
+
+/// All digits that matter: enough to round-trip an fp32.
+std::string value_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return fmt::format("{:.9g}", value);
+}
+
+}  // namespace
+
+std::string meaning(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kEqual:
+      return "the same bits in every gradient, parameter and optimizer state";
+    case Verdict::kExplained:
+      return "a named difference accounts for what differs, and removing it restores equality";
+    case Verdict::kWithinNoise:
+      return "differs by no more than the allowed rounding does";
+    case Verdict::kDiverged:
+      return "differs, and rounding does not explain it";
+  }
+  return "";
+}
+
+std::string headline(const Comparison& comparison) {
+  const std::string steps = counted(comparison.config.steps, "step");
+  const std::string ranks = counted(comparison.config.ranks, "rank");
+  const std::string run = fmt::format("{}, {}, {}", comparison.config.model, ranks, steps);
+  const std::vector<std::string> diverged = compared(comparison, Verdict::kDiverged);
+  if (!diverged.empty()) {
+    return fmt::format("Diverged: {} did not train the same model as {} ({}).", listed(diverged),
+                       comparison.reference, run);
+  }
+  // Without an unequal stage only a check can have decided.
+  if (comparison.verdict == Verdict::kDiverged) {
+    return fmt::format("Diverged: a check found something wrong ({}).", run);
+  }
+  std::vector<std::string> parts;
+  const auto say = [&](Verdict verdict, const char* what) {
+    const std::vector<std::string> names = compared(comparison, verdict);
+    if (!names.empty()) parts.push_back(fmt::format("{} {}", listed(names), what));
+  };
+  if (comparison.stages.size() <= 1) {
+    return fmt::format("Clean: {} trained and its checks found nothing wrong ({}).",
+                       comparison.reference, run);
+  }
+  const bool equal = comparison.verdict == Verdict::kEqual;
+  const std::string same =
+      fmt::format("trained the same model as {}, to the last bit", comparison.reference);
+  say(Verdict::kEqual, same.c_str());
+  say(Verdict::kExplained, "differ by a named difference, and agree without it");
+  say(Verdict::kWithinNoise, "stayed within the rounding that their reduction order allows");
+  const char* word = equal                                       ? "Equal"
+                     : comparison.verdict == Verdict::kExplained ? "Explained"
+                                                                 : "Within noise";
+  return fmt::format("{}: {} ({}).", word, fmt::format("{}", listed(parts)), run);
+}
+
+std::string divergence_text(const StageComparison& stage, const std::string& reference) {
+  const Divergence& d = *stage.first_divergence;
+  std::string text = fmt::format(
+      "{} first differs from {} at step {} in the {} of {}: element {}, owned by rank {}, is {} "
+      "where {} has {}",
+      stage.result.name, stage.compared_with.empty() ? reference : stage.compared_with, d.step,
+      spoken(d.phase), d.tensor, grouped(d.element), d.rank,
+      value_text(static_cast<double>(d.value)),
+      stage.compared_with.empty() ? reference : stage.compared_with,
+      value_text(static_cast<double>(d.reference_value)));
+  text += d.ulp >= 0 ? fmt::format(" ({} ULP apart)", grouped(d.ulp)) : std::string();
+  if (d.differing_elements > 0) {
+    text += fmt::format("; {} of the tensor {}", counted(d.differing_elements, "element"),
+                        d.differing_elements == 1 ? "differs" : "differ");
+  }
+  return text + ".";
+}
+
+std::string place_of(const Finding& finding) {
+  std::vector<std::string> parts;
+  if (finding.step >= 0) parts.push_back(fmt::format("step {}", finding.step));
+  std::string subject = spoken(finding.phase);
+  if (!finding.tensor.empty()) {
+    subject += subject.empty() ? finding.tensor : " of " + finding.tensor;
+  }
+  if (!subject.empty()) parts.push_back(subject);
+  if (finding.rank >= 0) parts.push_back(fmt::format("rank {}", finding.rank));
+  if (finding.element >= 0) parts.push_back(fmt::format("element {}", grouped(finding.element)));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string values_of(const Finding& finding) {
+  std::string text;
+  if (finding.expected) text = "expected " + value_text(*finding.expected);
+  if (finding.value) {
+    text += (text.empty() ? "" : ", ") + std::string("found ") + value_text(*finding.value);
+  }
+  if (!text.empty() && finding.ulp >= 0) {
+    text += fmt::format(" ({} ULP apart)", grouped(finding.ulp));
+  }
+  return text;
+}
+
+std::string finding_text(const Finding& finding) {
+  const std::string place = place_of(finding);
+  std::string text = finding.check;
+  if (!place.empty()) text += ", " + place;
+  text += ": " + finding.message;
+  const std::string values = values_of(finding);
+  return values.empty() ? text : fmt::format("{} [{}]", text, values);
+}
+
+std::vector<FindingGroup> grouped_findings(const std::vector<Finding>& findings) {
+  std::vector<FindingGroup> groups;
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> places;
+  for (const Finding& finding : findings) {
+    const auto [place, fresh] =
+        places.try_emplace({finding.check, finding.phase, finding.tensor}, groups.size());
+    if (fresh) {
+      groups.push_back({finding, 1});
+    } else {
+      ++groups[place->second].count;
+    }
+  }
+  return groups;
+}
+
+}  // namespace zerolab
