@@ -30,8 +30,8 @@ TEST(InitialWeights, AreTheNumbersThatTheNormalKernelDraws) {
   const ParameterLayout layout = gpt_layout(micro());
   const std::uint64_t seed = 0x123456789abcdef0;
   const std::unique_ptr<Device> device = make_cpu_device();
-  const std::unique_ptr<Stream> compute = device->create_stream("compute");
   const std::unique_ptr<Kernels> kernels = make_cpu_kernels(1);
+  const std::unique_ptr<Stream> compute = device->create_stream("compute");
   const Range odd{3, 1001};
   const Buffer buffer =
       device->allocate(DType::kFloat32, odd.size(), Category::kWorkspace, "draw", *compute);

@@ -26,8 +26,8 @@ std::vector<Case> cases() {
 TEST(ActivationFormula, EqualsTheBytesThatTheModelAllocates) {
   for (const Case& c : cases()) {
     const std::unique_ptr<Device> device = make_cpu_device();
-    const std::unique_ptr<Stream> compute = device->create_stream("compute");
     const std::unique_ptr<Kernels> kernels = make_cpu_kernels(1);
+    const std::unique_ptr<Stream> compute = device->create_stream("compute");
 
     const auto model = make_model(c.spec, *device, *compute, *kernels, c.batch, c.time);
 
@@ -46,8 +46,8 @@ TEST(ActivationFormula, CountsWhatABlockKeepsByHand) {
 
 TEST(ActivationFormula, IsAllThatAModelHolds) {
   const std::unique_ptr<Device> device = make_cpu_device();
-  const std::unique_ptr<Stream> compute = device->create_stream("compute");
   const std::unique_ptr<Kernels> kernels = make_cpu_kernels(1);
+  const std::unique_ptr<Stream> compute = device->create_stream("compute");
   {
     const auto model = make_model(parse_model("gpt-micro"), *device, *compute, *kernels, 2, 3);
     EXPECT_GT(device->ledger().held(Category::kActivations), 0);

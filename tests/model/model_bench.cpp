@@ -55,8 +55,8 @@ HostBatch random_batch(const ModelSpec& spec, std::int64_t batch, std::int64_t t
 ModelBench::ModelBench(const ModelSpec& spec, std::int64_t batch, std::int64_t time,
                        LocalOptimizer optimizer, bool guarded)
     : device_(make_cpu_device({{}, true, guarded})),
-      compute_(device_->create_stream("compute")),
       kernels_(make_cpu_kernels(1)),
+      compute_(device_->create_stream("compute")),
       model_(make_model(spec, *device_, *compute_, *kernels_, batch, time)),
       stage_(std::make_unique<LocalStage>(model_->layout(), *device_, *compute_, *kernels_,
                                           optimizer)) {

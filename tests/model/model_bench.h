@@ -55,8 +55,8 @@ class ModelBench {
   double mean(View sum);
 
   std::unique_ptr<Device> device_;
+  std::unique_ptr<Kernels> kernels_;  // outlives the stream, whose queued work runs in it
   std::unique_ptr<Stream> compute_;
-  std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<LocalStage> stage_;
   Buffer inputs_, targets_;
