@@ -122,6 +122,7 @@ Volume predicted_volume(const GroupShape& group, const CallShape& call, int rank
 }
 
 Volume predicted_header_volume(const GroupShape& group, const CallShape& call, int rank) {
+  if (group.size() == 1) return {};
   Tally tally(group, rank, kHeaderBytes);
   if (call.op == CollectiveOp::kSend) {
     tally.send(call.peer, 1);

@@ -7,16 +7,18 @@
 namespace zerolab {
 
 ThreadTransport::ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank,
-                                 ThreadTransportSettings settings)
+                                 ThreadTransportSettings settings,
+                                 std::shared_ptr<std::atomic<bool>> giving_up)
     : group_(std::move(group)),
       rank_(rank),
       settings_(settings),
+      giving_up_(std::move(giving_up)),
       read_from_(static_cast<std::size_t>(group_->size())) {
   take_bytes();
 }
 
 ThreadTransport::~ThreadTransport() {
-  if (!giving_up_) mine().left = true;
+  if (!*giving_up_) mine().left = true;
 }
 
 void ThreadTransport::begin_call(const CallHeader& header) {
@@ -85,7 +87,7 @@ void ThreadTransport::enter() {
 bool ThreadTransport::exhausted(const Barrier& barrier) { return should_stop(barrier.missing()); }
 
 bool ThreadTransport::should_stop(const std::vector<int>& missing) {
-  if (giving_up_ || group_->abort->raised()) return true;
+  if (*giving_up_ || group_->abort->raised()) return true;
   const auto left = [this](int rank) { return group_->place(rank).left.load(); };
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - waiting_since_;
   const bool late = settings_.timeout_seconds > 0 && waited.count() > settings_.timeout_seconds;
@@ -125,11 +127,11 @@ std::string ThreadTransport::complaint_about(const std::vector<int>& missing) co
 
 void ThreadTransport::stop() {
   if (!complaint_.empty() && group_->abort->raise(complaint_)) throw Failure(complaint_);
-  if (giving_up_) throw Aborted("[comm] this rank has failed elsewhere");
+  if (*giving_up_) throw Aborted("[comm] this rank has failed elsewhere");
   group_->abort->throw_aborted();
 }
 
-void ThreadTransport::give_up() noexcept { giving_up_ = true; }
+void ThreadTransport::give_up() noexcept { *giving_up_ = true; }
 
 std::unique_ptr<Transport> ThreadTransport::split(int color, int key) {
   struct Choice {
@@ -157,7 +159,8 @@ std::unique_ptr<Transport> ThreadTransport::split(int color, int key) {
   meet();
   const auto me = std::find(members.begin(), members.end(), std::pair{key, rank_});
   auto part = std::make_unique<ThreadTransport>(group_->place(leader).split_group,
-                                                static_cast<int>(me - members.begin()), settings_);
+                                                static_cast<int>(me - members.begin()), settings_,
+                                                giving_up_);
   take_bytes();  // setting up is not traffic
   return part;
 }

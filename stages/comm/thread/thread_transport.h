@@ -22,7 +22,10 @@ struct ThreadTransportSettings {
 /// up leaves only when nobody can read its memory any more.
 class ThreadTransport final : public Transport, private Patience {
  public:
-  ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank, ThreadTransportSettings settings);
+  /// `giving_up` is shared by all transports of this rank: an exception that unwinds one of them
+  /// must not wait for a call in flight on another.
+  ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank, ThreadTransportSettings settings,
+                  std::shared_ptr<std::atomic<bool>> giving_up);
   ~ThreadTransport() override;
 
   int rank() const override { return rank_; }
@@ -66,7 +69,7 @@ class ThreadTransport final : public Transport, private Patience {
   std::shared_ptr<ThreadGroup> group_;
   int rank_;
   ThreadTransportSettings settings_;
-  std::atomic<bool> giving_up_{false};
+  std::shared_ptr<std::atomic<bool>> giving_up_;
   CallHeader header_;
   std::chrono::steady_clock::time_point waiting_since_;
   std::string complaint_;  // of this rank's watchdog, until the barrier is poisoned

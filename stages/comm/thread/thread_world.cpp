@@ -60,7 +60,7 @@ class ThreadContext final : public RankContext {
   ThreadContext(ThreadRun& run, int rank)
       : run_(run),
         rank_(rank),
-        host_(run.group(0), rank, {.checked = false, .timeout_seconds = 0}) {}
+        host_(run.group(0), rank, {.checked = false, .timeout_seconds = 0}, giving_up_) {}
 
   int rank() const override { return rank_; }
   int world_size() const override { return run_.ranks(); }
@@ -70,7 +70,8 @@ class ThreadContext final : public RankContext {
     auto transport = std::make_unique<ThreadTransport>(
         run_.group(++groups_), rank_,
         ThreadTransportSettings{settings.checked, settings.timeout_seconds,
-                                settings.max_message_count});
+                                settings.max_message_count},
+        giving_up_);
     return std::make_unique<StreamCommunicator>(std::move(transport), device, stream, settings,
                                                 "world");
   }
@@ -93,6 +94,7 @@ class ThreadContext final : public RankContext {
   ThreadRun& run_;
   int rank_;
   int groups_ = 0;  // group 0 is the host's own
+  std::shared_ptr<std::atomic<bool>> giving_up_ = std::make_shared<std::atomic<bool>>(false);
   ThreadTransport host_;
 };
 

@@ -113,6 +113,12 @@ std::vector<ContractCase> contract_cases() {
   return cases;
 }
 
+std::vector<ContractCase> contract_cases_with_peers() {
+  auto cases = contract_cases();
+  std::erase_if(cases, [](const ContractCase& c) { return c.world == 1; });
+  return cases;
+}
+
 std::string name_of_case(const testing::TestParamInfo<ContractCase>& info) {
   return fmt::format("{}_ranks_{}", info.param.world, name_of(info.param.reduction));
 }

@@ -67,6 +67,8 @@ struct ContractCase {
   Reduction reduction = Reduction::kOrdered;
 };
 std::vector<ContractCase> contract_cases();
+/// Without the worlds of one rank.
+std::vector<ContractCase> contract_cases_with_peers();
 std::string name_of_case(const testing::TestParamInfo<ContractCase>& info);
 
 class CommunicatorContract : public testing::TestWithParam<ContractCase> {
