@@ -1,0 +1,103 @@
+#include "experiments/compare/judge.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "experiments/compare/envelope.h"
+
+namespace zerolab {
+namespace {
+
+Judgement diverged(std::string reason, std::optional<BitDifference> difference = std::nullopt) {
+  return {Verdict::kDiverged, std::move(reason), std::move(difference)};
+}
+
+/// A finding of any check ends the hope for a good verdict.
+std::optional<Judgement> judge_findings(const StageResult& result) {
+  const std::vector<Finding> findings = result.findings();
+  if (findings.empty()) return std::nullopt;
+  return diverged(fmt::format("{}: {}", findings.front().check, findings.front().message));
+}
+
+std::string compared(const Terms& terms) {
+  return terms.fingerprints ? "losses, norms and fingerprints of all steps have the same bits"
+                            : "losses and norms have the same bits; fingerprints were not taken";
+}
+
+}  // namespace
+
+Judgement judge_reference(const StageResult& reference, const Terms& terms) {
+  // Findings first: they say why a run broke off.
+  if (auto found = judge_findings(reference)) return *found;
+  const std::string missing =
+      what_is_missing(evidence_of(reference), terms.ranks, terms.steps, terms.fingerprints);
+  if (!missing.empty()) return diverged(missing);
+  return {Verdict::kEqual, "the reference", std::nullopt};
+}
+
+Judgement judge_bits(const StageResult& reference, const StageResult& candidate,
+                     const Terms& terms) {
+  const auto missing_in = [&](const StageResult& result) {
+    return what_is_missing(evidence_of(result), terms.ranks, terms.steps, terms.fingerprints);
+  };
+  std::optional<Judgement> findings = judge_findings(candidate);
+  if (const std::string missing = missing_in(candidate); !missing.empty()) {
+    return findings ? *findings : diverged(missing);
+  }
+  if (const std::string missing = missing_in(reference); !missing.empty()) {
+    return diverged(fmt::format("there is nothing to compare with: {}", missing));
+  }
+  std::optional<BitDifference> difference =
+      first_difference(evidence_of(reference), evidence_of(candidate), terms.tensors);
+  if (difference) {
+    std::string sentence = difference->sentence;
+    return diverged(std::move(sentence), std::move(difference));
+  }
+  if (findings) return *findings;
+  return {Verdict::kEqual, compared(terms), std::nullopt};
+}
+
+Judgement judge_noise(const StageResult& reference, const StageResult& candidate,
+                      const std::vector<std::vector<StepRecord>>& clean, Judgement bits) {
+  if (bits.verdict == Verdict::kEqual || !bits.difference || judge_findings(candidate)) return bits;
+  const double first = reference.steps().front().loss;
+  const double own = candidate.steps().front().loss;
+  if (std::bit_cast<std::uint64_t>(first) != std::bit_cast<std::uint64_t>(own)) {
+    bits.reason = fmt::format("the loss of step 1 is {}, the reference's is {}, although nothing "
+                              "has been reduced before it",
+                              own, first);
+    return bits;
+  }
+  const std::string outside = Envelope(clean).outside(reference.steps(), candidate.steps());
+  if (!outside.empty()) {
+    bits.reason = outside;
+    return bits;
+  }
+  return {Verdict::kWithinNoise,
+          fmt::format("{}; inside the envelope of {} clean runs in other orders and the rounding "
+                      "bound",
+                      largest_distance(reference, candidate), clean.size() - 1),
+          std::move(bits.difference)};
+}
+
+Verdict worse(Verdict a, Verdict b) { return std::max(a, b); }
+
+std::string largest_distance(const StageResult& reference, const StageResult& run) {
+  const std::vector<StepRecord>& a = reference.steps();
+  const std::vector<StepRecord>& b = run.steps();
+  double largest = 0;
+  std::int64_t step = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const double distance = std::abs(a[i].loss - b[i].loss);
+    if (distance <= largest) continue;  // a NaN is reported
+    largest = distance;
+    step = a[i].step;
+    if (std::isnan(distance)) break;
+  }
+  if (step == 0) return fmt::format("its losses have the bits of {}'s", reference.name);
+  return fmt::format("its loss differs from {}'s by at most {:.2g} (step {})", reference.name,
+                     largest, step);
+}
+
+}  // namespace zerolab

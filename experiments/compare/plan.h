@@ -1,0 +1,40 @@
+/// \file
+/// Which runs a comparison consists of, and which is held against which.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/config/run_config.h"
+#include "experiments/faults/fault.h"
+#include "experiments/runner/rank_run.h"
+
+namespace zerolab {
+
+struct PlannedRun {
+  std::string name;           ///< "zero1", "zero1.local"
+  std::string stage;          ///< "zero1"
+  std::string compared_with;  ///< the name of another run; empty for a reference
+  AccumulationOrder order = AccumulationOrder::kReduced;
+  bool faulty = false;
+};
+
+/// References come before the runs that are held against them.
+struct ComparisonPlan {
+  std::string reference;
+  std::vector<PlannedRun> runs;
+};
+
+/// The reference is DDP where it is listed and clean, else the first clean stage. With several
+/// micro-batches all stages run in reduced order, and DDP and ZeRO-1 also in local order, as a pair
+/// of their own: their sums round differently, which is a figure, not a verdict. A fault run leaves
+/// that pair out.
+ComparisonPlan plan_comparison(const RunConfig& config, const FaultLabel* fault);
+
+/// The configuration of one planned run.
+RunConfig config_of(const RunConfig& config, const PlannedRun& run);
+
+/// The run without checks and observers.
+StageRun stage_run(const PlannedRun& run);
+
+}  // namespace zerolab
