@@ -40,11 +40,11 @@ void check_predictable(const std::string& stage, const RunConfig& config);
 /// one.
 std::vector<Category> optimizer_state_categories(const OptimizerSettings& optimizer);
 
-/// A: 0 for K = 1 or local order; 1 running sum; ⌊log₂K⌋ + 1 with reduction tree (DESIGN 5).
+/// A: 0 for K = 1 or local order; 1 running sum; ⌊log₂K⌋ + 1 with reduction tree.
 int accumulator_count(const RunConfig& config);
 
 /// Elements of each bucket of DDP, ZeRO-1 and ZeRO-2: the wanted size rounded up to a multiple of
-/// 32·N, units back to back, so that only the end of the flat space is padded (DESIGN 4, cuts).
+/// 32·N, units back to back, so that only the end of the flat space is padded (Megatron's cut).
 /// \throws BadInput for a bucket below one element.
 std::vector<std::int64_t> bucket_lengths(const Setting& setting);
 

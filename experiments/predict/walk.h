@@ -20,8 +20,9 @@ struct ReadingRun {
 std::vector<ReadingRun> reading_runs(std::span<const Use> uses);
 
 /// Elements of gathered units at each use, `lengths` by unit. Each run holds its copy until its
-/// last use; with overlap the copy arrives while the run before computes (ZeRO paper,
-/// section 7.2.2: the all-gathers are pipelined with the pass).
+/// last use; with overlap the copy arrives while the run before computes, unless that is of the
+/// same unit (ZeRO paper, section 7.2.2: the all-gathers are pipelined with the pass). Uses that
+/// read nothing are expected at the end of a pass, as in all models here.
 std::vector<std::int64_t> gathered_by_use(std::span<const Use> uses,
                                           std::span<const std::int64_t> lengths, bool overlap);
 
