@@ -1,0 +1,230 @@
+#include "experiments/checks/reduction_check.h"
+
+#include <cmath>
+
+#include "experiments/checks/pack.h"
+#include "experiments/checks/ulp.h"
+#include "experiments/runner/results.h"
+#include "stages/parallel/forwarding_stage.h"
+
+namespace zerolab {
+namespace {
+
+constexpr std::int64_t kFullSteps = 3;
+constexpr double kLaterFraction = 0.01;
+/// Copies of one step on one rank, at most (elements; 1 GiB of fp32).
+constexpr std::int64_t kLargestCopies = std::int64_t{1} << 28;
+/// Copies that are kept before the ranks compare (elements).
+constexpr std::int64_t kKeptElements = std::int64_t{1} << 22;
+/// Elements exchanged at once, of each reduction.
+constexpr std::int64_t kExchanged = std::int64_t{1} << 19;
+
+}  // namespace
+
+class ReductionCheck::Probe final : public ForwardingStage {
+ public:
+  Probe(Stage& inner, ReductionCheck& check, std::size_t units)
+      : ForwardingStage(inner), check_(check), gradients_(units) {}
+
+  void begin(const MicroBatch& micro_batch) override {
+    check_.micro_batch_begins(micro_batch);
+    inner_.begin(micro_batch);
+  }
+  View gradients(const Use& use) override {
+    return gradients_.at(static_cast<std::size_t>(use.unit)) = inner_.gradients(use);
+  }
+  void gradients_ready(const Use& use) override {
+    check_.handed_over(use.unit, gradients_.at(static_cast<std::size_t>(use.unit)));
+    inner_.gradients_ready(use);
+  }
+
+ private:
+  ReductionCheck& check_;
+  std::vector<View> gradients_;  // by unit: where backward has added
+};
+
+ReductionCheck::ReductionCheck(const CheckContext& context)
+    : context_(context),
+      order_known_(context.config.reduction == Reduction::kOrdered ||
+                   context.config.reduction == Reduction::kTree ||
+                   context.ranks.world_size() <= 2) {}
+
+std::unique_ptr<Stage> ReductionCheck::probe(Stage& inner) {
+  return std::make_unique<Probe>(inner, *this, context_.model.layout().units().size());
+}
+
+ElementSample ReductionCheck::choose(std::int64_t step) const {
+  const ParameterLayout& layout = context_.model.layout();
+  const std::uint64_t seed = context_.config.seed;
+  if (step > kFullSteps) return ElementSample::drawn(layout, kLaterFraction, seed, step);
+  const double copies = static_cast<double>(layout.parameter_count()) * context_.config.accumulate;
+  const double fraction = static_cast<double>(kLargestCopies) / copies;
+  return fraction >= 1 ? ElementSample::all(layout)
+                       : ElementSample::drawn(layout, fraction, seed, step);
+}
+
+void ReductionCheck::step_begins(std::int64_t step, Stage&) {
+  steps_.push_back({step, choose(step), {}, {}});
+}
+
+void ReductionCheck::micro_batch_begins(const MicroBatch& micro_batch) {
+  recording_ = micro_batch.reduce && has_backward(micro_batch);
+  if (!recording_) return;
+  // Units that are not handed over contribute zeros.
+  Step& step = steps_.back();
+  step.handed.emplace_back(static_cast<std::size_t>(step.sample.count()), 0.0F);
+  kept_elements_ += step.sample.count();
+}
+
+void ReductionCheck::handed_over(UnitId unit, View gradients) {
+  if (!recording_) return;
+  const ParameterLayout& layout = context_.model.layout();
+  Step& step = steps_.back();
+  for (const TensorPlace& place : layout.unit(unit).places) {
+    const Range whole{0, layout.tensor(place.tensor).count()};
+    for (const SampledRun& run : step.sample.within(place.tensor, whole)) {
+      context_.kernels.download(
+          context_.compute, gradients.slice(place.offset + run.elements.begin, run.elements.size()),
+          step.handed.back().data() + run.offset);
+    }
+  }
+}
+
+void ReductionCheck::gradients_complete(std::int64_t, Stage& stage) {
+  if (!ownership_checked_) ownership_ = owned_runs(stage, Category::kGradients);
+  Step& step = steps_.back();
+  stage.visit_owned(Category::kGradients, [&](const OwnedSlice& slice) {
+    for (const Segment& s : slice.segments) {
+      for (const SampledRun& run :
+           step.sample.within(s.tensor, {s.tensor_begin, s.tensor_begin + s.count})) {
+        const auto size = static_cast<std::size_t>(run.elements.size());
+        Owned& owned = step.owned.emplace_back(Owned{run, std::vector<float>(size)});
+        const std::int64_t begin = s.flat_begin + run.elements.begin - s.tensor_begin;
+        context_.kernels.download(context_.compute, slice.values.slice(begin, run.elements.size()),
+                                  owned.values.data());
+      }
+    }
+  });
+}
+
+void ReductionCheck::step_ended(const StepRecord&, Stage&) {
+  if (kept_elements_ > kKeptElements) compare_with_other_ranks();
+}
+
+void ReductionCheck::compare_with_other_ranks() {
+  context_.compute.synchronize();
+  if (!ownership_checked_) {
+    std::string mine;
+    pack_all(mine, std::span<const OwnedRun>(ownership_));
+    std::vector<std::vector<OwnedRun>> by_rank;
+    for (const std::string& text : context_.ranks.gather_texts(mine)) {
+      by_rank.push_back(Unpacker(text).take_all<OwnedRun>());
+    }
+    if (context_.ranks.rank() == 0) {
+      for (Finding& finding :
+           check_ownership(context_.model.layout(), by_rank, name(), kFingerprintPhases[0])) {
+        findings_.add(std::move(finding));
+      }
+    }
+    ownership_checked_ = true;
+  }
+  for (const Step& step : steps_) compare(step);
+  steps_.clear();
+  kept_elements_ = 0;
+}
+
+void ReductionCheck::compare(const Step& step) {
+  std::vector<Difference> differences(context_.model.layout().tensors().size());
+  for (std::int64_t begin = 0; begin < step.sample.count(); begin += kExchanged) {
+    const Range chunk{begin, std::min(begin + kExchanged, step.sample.count())};
+    const auto first = static_cast<std::size_t>(chunk.begin);
+    const auto size = static_cast<std::size_t>(chunk.size());
+    std::string mine;
+    for (const auto& handed : step.handed) pack_all(mine, std::span(handed).subspan(first, size));
+
+    std::vector<std::vector<std::vector<float>>> handed;  // by rank and reduction
+    for (const std::string& text : context_.ranks.gather_texts(mine)) {
+      auto& rank = handed.emplace_back();
+      for (Unpacker unpacker(text); !unpacker.empty();) rank.push_back(unpacker.take_all<float>());
+      require(rank.size() == step.handed.size(),
+              "[checks] rank {} reduced {} times in step {}, this rank {} times", handed.size() - 1,
+              rank.size(), step.step, step.handed.size());
+    }
+    for (const Owned& owned : step.owned) {
+      const Range part =
+          intersect({owned.run.offset, owned.run.offset + owned.run.elements.size()}, chunk);
+      if (part.empty()) continue;
+      SumTerms terms(step.handed.size());
+      for (std::size_t m = 0; m < terms.size(); ++m) {
+        for (const auto& rank : handed) {
+          terms[m].push_back(
+              std::span(rank[m]).subspan(static_cast<std::size_t>(part.begin - chunk.begin),
+                                         static_cast<std::size_t>(part.size())));
+        }
+      }
+      const std::int64_t skipped = part.begin - owned.run.offset;
+      compare(
+          terms,
+          std::span(owned.values)
+              .subspan(static_cast<std::size_t>(skipped), static_cast<std::size_t>(part.size())),
+          owned.run.elements.begin + skipped,
+          differences[static_cast<std::size_t>(owned.run.tensor)]);
+    }
+  }
+  for (std::size_t t = 0; t < differences.size(); ++t) {
+    if (differences[t].differing > 0) report(step, static_cast<int>(t), differences[t]);
+  }
+}
+
+void ReductionCheck::compare(const SumTerms& terms, std::span<const float> values,
+                             std::int64_t first_element, Difference& difference) const {
+  std::vector<float> exact;
+  BoundedSum bounded;
+  if (!order_known_) {
+    bounded = sum_in_any_order(terms);
+  } else if (context_.config.reduction == Reduction::kTree) {
+    exact = sum_over_tree(terms);
+  } else {
+    exact = sum_in_rank_order(terms);
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float value = values[i];
+    // A NaN is wrong on either side.
+    const bool right = order_known_ ? same_bits(value, exact[i]) && !std::isnan(value)
+                                    : std::abs(value - bounded.sum[i]) <= bounded.bound[i];
+    ++difference.looked_at;
+    if (right) continue;
+    const std::int64_t element = first_element + static_cast<std::int64_t>(i);
+    if (difference.differing++ == 0 || element < difference.element) {
+      difference.element = element;
+      difference.value = value;
+      difference.expected = order_known_ ? static_cast<double>(exact[i]) : bounded.sum[i];
+    }
+  }
+}
+
+void ReductionCheck::report(const Step& step, int tensor, const Difference& difference) {
+  Finding finding;
+  finding.check = name();
+  finding.step = step.step;
+  finding.phase = kFingerprintPhases[0];
+  finding.tensor = context_.model.layout().tensor(tensor).name;
+  finding.rank = context_.ranks.rank();
+  finding.element = difference.element;
+  finding.expected = difference.expected;
+  finding.value = difference.value;
+  finding.ulp = ulp_distance(static_cast<float>(difference.expected), difference.value);
+  finding.message = fmt::format(
+      "step {}: element {} of {} is {:.9g} on rank {} after the reduction, but what the ranks "
+      "handed over adds up to {:.9g} ({} ULP apart; {} of {} elements looked at differ)",
+      step.step, finding.element, finding.tensor, difference.value, finding.rank,
+      difference.expected, finding.ulp, difference.differing, difference.looked_at);
+  findings_.add(std::move(finding));
+}
+
+std::vector<Finding> ReductionCheck::findings() {
+  compare_with_other_ranks();
+  return findings_.take();
+}
+
+}  // namespace zerolab

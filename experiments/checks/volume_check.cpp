@@ -1,0 +1,128 @@
+#include "experiments/checks/volume_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+
+namespace zerolab {
+namespace {
+
+constexpr Traffic kPredicted[] = {Traffic::kTraining, Traffic::kControl};
+
+Volume times(const Volume& volume, std::int64_t n) {
+  return {volume.calls * n, volume.sent_intra * n, volume.sent_inter * n, volume.received_intra * n,
+          volume.received_inter * n};
+}
+
+std::string describe(const Volume& volume) {
+  return fmt::format("{} calls, {} + {} B sent, {} + {} B received", volume.calls,
+                     volume.sent_intra, volume.sent_inter, volume.received_intra,
+                     volume.received_inter);
+}
+
+std::string describe(const CollectiveRecord& record) {
+  return fmt::format("{} of {} {} (\"{}\"{}{})", name_of(record.op), record.count,
+                     name_of(record.dtype), record.what, record.detail.empty() ? "" : ", ",
+                     record.detail);
+}
+
+bool same_call(const CollectiveRecord& a, const CollectiveRecord& b) {
+  return a.op == b.op && a.dtype == b.dtype && a.count == b.count && a.group == b.group &&
+         a.traffic == b.traffic && a.what == b.what && a.detail == b.detail;
+}
+
+void compare(const CommLedger::Table& measured, const CommLedger::Table& each, std::int64_t n,
+             const char* what, const RankResult& result, bool bytes_count,
+             std::vector<Finding>& findings) {
+  for (const Traffic traffic : kPredicted) {
+    for (int op = 0; op < kCollectiveOpCount; ++op) {
+      const auto t = static_cast<std::size_t>(traffic);
+      const auto o = static_cast<std::size_t>(op);
+      const Volume& found = measured[t][o];
+      const Volume expected = times(each[t][o], n);
+      if (bytes_count ? found == expected : found.calls == expected.calls) continue;
+      Finding finding;
+      finding.check = "COMM";
+      finding.phase = "collective";
+      finding.rank = result.rank;
+      finding.expected = static_cast<double>(expected.sent());
+      finding.value = static_cast<double>(found.sent());
+      finding.message = fmt::format(
+          "rank {}: {} of {} {} moved {} (intra- + inter-node), the formula says {}", result.rank,
+          name_of(traffic), n, what,
+          fmt::format("by {} {}", name_of(static_cast<CollectiveOp>(op)), describe(found)),
+          describe(expected));
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> check_volume(const RankResult& result, const Prediction& predicted,
+                                  const RunConfig& config) {
+  std::vector<Finding> findings;
+  const bool bytes_count = config.reduction != Reduction::kNative;
+  compare(result.training_volume, predicted.per_step, config.trained_steps(), "steps", result,
+          bytes_count, findings);
+  compare(result.evaluation_volume, predicted.per_evaluation, result.evaluations, "evaluations",
+          result, bytes_count, findings);
+  return findings;
+}
+
+std::vector<Finding> check_collectives(const StageResult& result) {
+  std::vector<Finding> findings;
+  const std::vector<CollectiveRecord>& first = result.ranks.front().records;
+  for (const RankResult& rank : result.ranks) {
+    const std::vector<CollectiveRecord>& calls = rank.records;
+    const std::size_t common = std::min(first.size(), calls.size());
+    std::size_t i = 0;
+    while (i < common && same_call(first[i], calls[i])) ++i;
+    if (i == first.size() && i == calls.size()) continue;
+    const auto call = [&](const std::vector<CollectiveRecord>& made) {
+      return i < made.size() ? describe(made[i]) : std::string("no call");
+    };
+    Finding finding;
+    finding.check = "COMM";
+    finding.phase = "collective";
+    finding.rank = rank.rank;
+    if (!rank.steps.empty()) finding.step = rank.steps.back().step;
+    finding.message = fmt::format(
+        "step {}: collective {} of rank {} is {}, rank 0's is {}; all ranks must make "
+        "the same calls in the same order",
+        finding.step, i, rank.rank, call(calls), call(first));
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+std::optional<Finding> collective_finding(const std::exception& error) {
+  const std::string message = error.what();
+  const bool mismatch = message.find("the ranks disagree on collective") != std::string::npos;
+  const bool absent = message.find(" did not arrive") != std::string::npos;
+  if (!mismatch && !absent) return std::nullopt;
+
+  Finding finding;
+  finding.check = "COMM";
+  finding.phase = "collective";
+  finding.message = message;
+  // "ranks 0, 1 and 3 made …; rank 2 made …": the smallest group is the odd one out, the later one
+  // where they are equally small. A watchdog begins with the ranks that are missing.
+  const std::regex group(absent ? R"((ranks? [\d, and]+) did not arrive)"
+                                : R"((ranks? [\d, and]+) made )");
+  std::size_t smallest = message.size();
+  for (std::sregex_iterator match(message.begin(), message.end(), group), end; match != end;
+       ++match) {
+    const std::string ranks = (*match)[1];
+    const std::regex number(R"(\d+)");
+    const std::sregex_iterator first(ranks.begin(), ranks.end(), number);
+    const auto size = static_cast<std::size_t>(std::distance(first, {}));
+    if (size > smallest) continue;
+    smallest = size;
+    finding.rank = std::stoi(first->str());
+  }
+  return finding;
+}
+
+}  // namespace zerolab
