@@ -14,16 +14,31 @@
 
 namespace zerolab {
 
+/// What one detector must say about a fault.
+struct ExpectedFinding {
+  std::string check;             ///< "INV"
+  bool needs_reference = false;  ///< compares with a clean run
+  std::string phase;             ///< of its first finding; empty: any
+  std::string names;             ///< part of that finding's message: the place
+};
+
 /// What the museum's label says.
 struct FaultLabel {
-  std::string name;      ///< "discard-reduced"
-  std::string source;    ///< "DeepSpeed #966"
-  std::string stage;     ///< where it shows; other stages of a comparison stay clean
-  std::string happened;  ///< one sentence: what the code does wrong
-  std::string seen;      ///< one sentence: what users saw
-  std::vector<std::string> detectors;   ///< checks that must fire
-  std::vector<std::string> needs;       ///< options without which it does not act: "--clip 0.5"
+  std::string name;                    ///< "discard-reduced"
+  std::string source;                  ///< "DeepSpeed #966"
+  std::string stage;                   ///< where it shows; other stages of a comparison stay clean
+  std::string happened;                ///< one sentence: what the code does wrong
+  std::string seen;                    ///< one sentence: what users saw
+  std::vector<ExpectedFinding> must_fire;
+  std::vector<std::string> needs;      ///< options without which it does not act: "--clip 0.5"
   bool visible_in_loss = false;
+
+  /// The checks that must fire.
+  std::vector<std::string> detectors() const {
+    std::vector<std::string> names;
+    for (const ExpectedFinding& expected : must_fire) names.push_back(expected.check);
+    return names;
+  }
 };
 
 /// Each hook exchanges one part on one rank; the default hands it back unchanged. The stage files

@@ -1,0 +1,26 @@
+/// \file
+/// The museum of faults.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/faults/fault.h"
+
+namespace zerolab {
+
+/// Every fault that `--fault` knows, in the order in which the museum is walked through.
+std::vector<std::unique_ptr<Fault>> faults();
+
+/// \throws BadInput for an unknown name, with the nearest.
+std::unique_ptr<Fault> make_fault(const std::string& name);
+
+// One a file.
+std::unique_ptr<Fault> make_discard_reduced();
+std::unique_ptr<Fault> make_norm_double_reduce();
+std::unique_ptr<Fault> make_sum_not_mean();
+std::unique_ptr<Fault> make_bucket_overwritten_in_flight();
+std::unique_ptr<Fault> make_rank_dependent_collectives();
+
+}  // namespace zerolab
