@@ -25,10 +25,10 @@ class PoisonTest : public ::testing::Test {
     return device_->allocate(DType::kFloat32, count, Category::kWorkspace, "x", *compute_);
   }
 
+  std::vector<float> seen_;  // outlives the streams, which may still write it
   std::unique_ptr<Device> device_ = make_cpu_device({.poison = true});
   std::unique_ptr<Stream> compute_ = device_->create_stream("compute");
   std::unique_ptr<Stream> communication_ = device_->create_stream("communication");
-  std::vector<float> seen_;
 };
 
 TEST_F(PoisonTest, FreshMemoryIsNan) {
