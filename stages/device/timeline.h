@@ -32,7 +32,8 @@ struct TimelineRow {
 /// streams have been synchronised.
 class Timeline final : public DeviceObserver {
  public:
-  /// Streams that were given work, by id. Valid until the next `clear`.
+  /// Streams that were given work, by id; the device's own stream, if any, first. Valid until the
+  /// next `clear`.
   std::vector<const TimelineRow*> rows() const;
   /// Drops all spans.
   void clear();

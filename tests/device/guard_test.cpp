@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
+#include <thread>
 
 #include "stages/device/cpu/cpu_device.h"
 #include "tests/device/work.h"
@@ -99,6 +101,28 @@ TEST_F(GuardTest, WorksTogetherWithPoison) {
     fill(*stream, x.view(), 1);
   }
   stream->synchronize();
+}
+
+TEST_F(GuardTest, RanksThatAreThreadsHaveGuardsOfTheirOwn) {
+  std::array<float, 3> last{};
+  std::vector<std::thread> ranks;
+  for (std::size_t rank = 0; rank < last.size(); ++rank) {
+    ranks.emplace_back([&, rank] {
+      const auto device = make_cpu_device({.guarded = true});
+      const auto stream = device->create_stream("compute");
+      std::vector<float> seen;
+      for (int i = 0; i < 50; ++i) {
+        const Buffer x = device->allocate(DType::kFloat32, 99, Category::kWorkspace, "x", *stream);
+        fill(*stream, x.view(), static_cast<float>(rank));
+        add_one(*stream, x.view(), x.view());
+        look(*stream, x.view(), seen);
+      }
+      stream->synchronize();
+      last[rank] = seen[98];
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+  EXPECT_EQ(last, (std::array<float, 3>{1, 2, 3}));
 }
 
 TEST_F(GuardDeathTest, UndeclaredReadNamesOperationStreamBufferAndElement) {
