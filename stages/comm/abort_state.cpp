@@ -1,4 +1,4 @@
-#include "stages/comm/thread/abort_state.h"
+#include "stages/comm/abort_state.h"
 
 #include <chrono>
 #include <thread>

@@ -1,6 +1,6 @@
 # MPI is optional: with it stages/comm/mpi is built, without it without_mpi.cpp stands in.
 get_target_property(_comm_sources zerolab_comm SOURCES)
-if(ZEROLAB_HAS_MPI AND EXISTS ${CMAKE_SOURCE_DIR}/stages/comm/mpi/mpi_world.cpp)
+if(ZEROLAB_HAS_MPI)
   list(FILTER _comm_sources EXCLUDE REGEX "/without_mpi.cpp$")
   target_compile_definitions(zerolab_comm PRIVATE ZEROLAB_HAS_MPI)
   target_link_libraries(zerolab_comm PRIVATE MPI::MPI_CXX)

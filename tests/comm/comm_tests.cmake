@@ -2,3 +2,22 @@
 # comm_mpi_tests on the processes that mpirun starts.
 file(GLOB _contract CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/contract/*.cpp)
 target_sources(comm_tests PRIVATE ${_contract})
+
+if(ZEROLAB_HAS_MPI)
+  file(GLOB _mpi_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/mpi/*.cpp)
+  add_executable(comm_mpi_tests ${_contract} ${_mpi_tests})
+  target_link_libraries(comm_mpi_tests PRIVATE zerolab_comm GTest::gtest GTest::gmock)
+
+  # More ranks than cores, as root in a container, one node.
+  set(_mpi_environment
+      OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_pml=ob1
+      OMPI_MCA_btl=self,vader OMPI_MCA_rmaps_base_oversubscribe=1
+      OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
+  foreach(_ranks 1 2 3 4 8)
+    add_test(NAME comm.mpi.${_ranks}_ranks
+             COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${_ranks}
+                     $<TARGET_FILE:comm_mpi_tests>)
+    set_tests_properties(comm.mpi.${_ranks}_ranks PROPERTIES
+      LABELS mpi TIMEOUT 300 PROCESSORS 2 ENVIRONMENT "${_mpi_environment}")
+  endforeach()
+endif()

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "stages/comm/abort_state.h"
 #include "stages/comm/call_header.h"
-#include "stages/comm/thread/abort_state.h"
 #include "stages/comm/thread/barrier.h"
 #include "stages/comm/thread/mailbox.h"
 

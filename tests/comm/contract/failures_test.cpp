@@ -202,7 +202,7 @@ TEST_P(WatchdogContract, WorksWithoutCheckedMode) {
 std::vector<ContractCase> watchdog_cases() {
   auto cases = contract_cases_with_peers();
   std::erase_if(cases, [](const ContractCase& c) {
-    return c.reduction == Reduction::kNative || c.reduction == Reduction::kTree ||
+    return c.reduction != Reduction::kOrdered ||
            (contract_wire() == WireKind::kPeerView && c.world != 3);
   });
   return cases;

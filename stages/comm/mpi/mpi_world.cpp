@@ -1,0 +1,174 @@
+// Ranks as the processes that mpirun started.
+#include <cstdio>
+#include <exception>
+#include <numeric>
+
+#include "stages/comm/mpi/mpi_transport.h"
+#include "stages/comm/stream_communicator.h"
+#include "stages/comm/world.h"
+#include "stages/core/error.h"
+
+namespace zerolab {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long a rank that has failed waits for the others to stop by themselves.
+constexpr auto kGrace = 30s;
+
+class MpiContext final : public RankContext {
+ public:
+  explicit MpiContext(MpiRun& run) : run_(run) {}
+
+  int rank() const override { return run_.rank(); }
+  int world_size() const override { return run_.world_size(); }
+
+  std::unique_ptr<Communicator> create_communicator(Device& device, Stream& stream,
+                                                    const CommSettings& settings) override {
+    run_.meet_before_blocking(run_.host_comm(), 0, {});
+    std::vector<int> members(static_cast<std::size_t>(world_size()));
+    std::iota(members.begin(), members.end(), 0);
+    auto transport = std::make_unique<MpiTransport>(
+        run_, MpiComm::duplicate(run_.host_comm()), ++groups_, std::move(members),
+        MpiTransportSettings{settings.checked, settings.timeout_seconds,
+                             settings.max_message_count});
+    return std::make_unique<StreamCommunicator>(std::move(transport), device, stream, settings,
+                                                "world");
+  }
+
+  std::vector<std::string> gather_texts(const std::string& mine) override {
+    const auto ranks = static_cast<std::size_t>(world_size());
+    const int length = static_cast<int>(mine.size());
+    std::vector<int> lengths(ranks);
+    run_.meet_before_blocking(run_.host_comm(), 0, {});
+    check_mpi(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, run_.host_comm()),
+              "MPI_Allgather");
+    std::vector<int> places(ranks, 0);
+    std::partial_sum(lengths.begin(), lengths.end() - 1, places.begin() + 1);
+    std::string all(static_cast<std::size_t>(places.back() + lengths.back()), '\0');
+    check_mpi(MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(),
+                             places.data(), MPI_CHAR, run_.host_comm()),
+              "MPI_Allgatherv");
+    std::vector<std::string> texts;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      texts.push_back(all.substr(static_cast<std::size_t>(places[rank]),
+                                 static_cast<std::size_t>(lengths[rank])));
+    }
+    return texts;
+  }
+
+ private:
+  MpiRun& run_;
+  std::int64_t groups_ = 0;
+};
+
+// How a rank's part of a run ended.
+enum Outcome : char { kSucceeded, kStoppedWithOthers, kFailed };
+
+class MpiWorld final : public World {
+ public:
+  MpiWorld() {
+    int initialised = 0;
+    check_mpi(MPI_Initialized(&initialised), "MPI_Initialized");
+    int provided = MPI_THREAD_SINGLE;
+    if (initialised != 0) {
+      check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
+    } else {
+      check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided),
+                "MPI_Init_thread");
+      finalises_ = true;
+    }
+    if (provided < MPI_THREAD_MULTIPLE) {
+      fail(
+          "[mpi] the MPI library offers thread level {} but the streams need MPI_THREAD_MULTIPLE "
+          "({}); build or load an MPI with thread support",
+          provided, MPI_THREAD_MULTIPLE);
+    }
+    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN),
+              "MPI_Comm_set_errhandler");
+    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+  }
+  ~MpiWorld() override {
+    if (finalises_) MPI_Finalize();
+  }
+
+  int world_size() const override { return size_; }
+  int local_rank() const override { return rank_; }
+
+  void run(const std::function<void(RankContext&)>& body) override {
+    MpiRun run(MPI_COMM_WORLD);
+    std::exception_ptr error;
+    Outcome outcome = kSucceeded;
+    try {
+      MpiContext context(run);
+      body(context);
+      if (run.abort_state().raised()) throw Aborted(run.abort_state().message());
+    } catch (const Aborted& aborted) {
+      error = std::current_exception();
+      outcome = kStoppedWithOthers;
+      run.abort(aborted.what());
+    } catch (const std::exception& exception) {
+      error = std::current_exception();
+      outcome = kFailed;
+      run.abort(exception.what());
+    } catch (...) {
+      error = std::current_exception();
+      outcome = kFailed;
+      run.abort("[mpi] a rank threw something that is no exception");
+    }
+    finish(run, outcome, error);
+  }
+
+ private:
+  // All ranks learn how the others ended. The lowest of those that failed keeps its exception; the
+  // others throw Aborted with the message that reached them.
+  void finish(MpiRun& run, Outcome outcome, const std::exception_ptr& error) {
+    std::vector<char> outcomes(static_cast<std::size_t>(size_), kSucceeded);
+    const char mine = outcome;
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(
+        MPI_Iallgather(&mine, 1, MPI_CHAR, outcomes.data(), 1, MPI_CHAR, run.host_comm(), &request),
+        "MPI_Iallgather");
+    const auto done = [&request] {
+      int flag = 0;
+      check_mpi(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+      return flag != 0;
+    };
+    // A rank in good order waits as long as the others need, unless one of them fails.
+    const auto done_or_aborted = [&] { return done() || run.abort_state().raised(); };
+    while (!run.wait_regardless(done_or_aborted, 1h)) {
+    }
+    if (!done() && !run.wait_regardless(done, kGrace)) end_job(run.abort_state().message());
+
+    for (int rank = 0; rank < size_; ++rank) {
+      if (outcomes[static_cast<std::size_t>(rank)] != kFailed) continue;
+      if (rank == rank_) std::rethrow_exception(error);
+      throw Aborted(run.abort_state().raised() ? run.abort_state().message()
+                                               : fmt::format("[mpi] rank {} failed", rank));
+    }
+    if (error) std::rethrow_exception(error);
+  }
+
+  [[noreturn]] void end_job(const std::string& message) const {
+    const std::string line =
+        fmt::format("{} (rank {} ends the job: another rank did not stop within {} s)\n", message,
+                    rank_, kGrace.count());
+    std::fputs(line.c_str(), stderr);
+    std::fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+    std::terminate();  // MPI_Abort does not return
+  }
+
+  bool finalises_ = false;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+}  // namespace
+
+bool built_with_mpi() { return true; }
+
+std::unique_ptr<World> make_mpi_world() { return std::make_unique<MpiWorld>(); }
+
+}  // namespace zerolab
