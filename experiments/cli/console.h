@@ -11,6 +11,7 @@ struct Console {
   std::ostream& out;
   std::ostream& err;
   bool terminal = false;  ///< `err` is a terminal: lines may be redrawn
+  bool colour = false;    ///< `out` is a terminal that wants colours
 };
 
 }  // namespace zerolab

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "experiments/config/validate.h"
 #include "stages/core/error.h"
 
 namespace zerolab {
@@ -36,6 +37,7 @@ Launch launch_of_this_process() {
 }
 
 std::unique_ptr<World> make_world(RunConfig& config, bool ranks_given, const Launch& launch) {
+  validate_launch(config);
   if (config.comm != "mpi") {
     if (launch.size > 1) {
       bad_input(

@@ -9,6 +9,7 @@
 
 #include "experiments/cli/command.h"
 #include "experiments/cli/launch.h"
+#include "experiments/report/verdict_table.h"
 #include "stages/core/error.h"
 #include "stages/core/join.h"
 #include "stages/core/nearest.h"
@@ -109,7 +110,8 @@ int parse_and_run(int argc, const char* const* argv, Console& console) {
 }  // namespace
 
 int run_cli(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
-  Console console{out, err, &err == &std::cerr && isatty(STDERR_FILENO) == 1};
+  Console console{out, err, &err == &std::cerr && isatty(STDERR_FILENO) == 1,
+                  &out == &std::cout && wants_colour(stdout)};
   const bool speaks = launch_of_this_process().rank == 0;
   const auto report = [&](const char* message) {
     if (speaks) err << "zerolab: " << message << '\n' << std::flush;

@@ -1,5 +1,8 @@
 #include "experiments/cli/run_options.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "experiments/checks/check_factory.h"
 #include "experiments/config/validate.h"
 #include "stages/core/error.h"
@@ -92,12 +95,17 @@ void add_reduction_options(CLI::App& command, RunOptions& o) {
 
 void add_check_options(CLI::App& command, RunOptions& o) {
   command.option_defaults()->group("Checks");
-  o.checks = o.config.checks.empty() ? "none" : joined_with_commas(o.config.checks);
+  o.checks.clear();
+  for (const std::string& check : o.config.checks) {
+    o.checks += (o.checks.empty() ? "" : ",") + check;
+  }
+  if (o.checks.empty()) o.checks = "none";
   add(command, "--check", o.checks,
       "detectors, or none; REF XR NORM INV PROV COMM MEM, and on request ORD REP IG", "LIST");
   command
       .add_option("--jitter", o.config.jitter,
-                  "seed (from 1) of delays at every wait and collective [no delays]")
+                  "seed (from 1) of delays at every wait and operation, with NaN in freed memory "
+                  "[no delays]")
       ->type_name("SEED");
 }
 
@@ -133,6 +141,20 @@ std::vector<std::string> split_list(const std::string& list) {
   }
 }
 
+std::vector<std::string> parse_checks(const std::string& list) {
+  if (list == "none") return {};
+  std::vector<std::string> names = split_list(list);
+  for (std::string& name : names) {
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    require_known("--check", name, check_names());
+  }
+  // Repeated runs are compared by the fingerprints of the first.
+  const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
+  if ((has("REP") || has("IG")) && !has("REF")) names.insert(names.begin(), "REF");
+  return names;
+}
+
 RunConfig run_config(const RunOptions& options) {
   RunConfig config = options.config;
   if (!options.stages.empty()) config.stages = split_list(options.stages);
@@ -152,6 +174,7 @@ RunConfig run_config(const RunOptions& options) {
   if (options.given("--out") && config.out.empty()) {
     bad_input("[options] --out is empty; name a directory, or leave the option out");
   }
+  config.poison = config.jitter != 0;
   return config;
 }
 

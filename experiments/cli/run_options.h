@@ -29,6 +29,10 @@ void add_run_options(CLI::App& command, RunOptions& options);
 /// "ddp,zero1" → {"ddp", "zero1"}; empty entries are kept, so that a stray comma is an error.
 std::vector<std::string> split_list(const std::string& list);
 
+/// "none" → {}, "ref,mem" → {"REF", "MEM"}. REP and IG bring REF with them, which they compare by.
+/// \throws BadInput naming the nearest known check.
+std::vector<std::string> parse_checks(const std::string& list);
+
 /// The configuration that was typed. \throws BadInput for a name that is not known.
 RunConfig run_config(const RunOptions& options);
 

@@ -121,8 +121,8 @@ std::optional<BitDifference> different_tensor(const StepFingerprints& reference,
     for (std::size_t t = 0; t < a.size(); ++t) {
       if (a[t] == b[t]) continue;
       return BitDifference{reference.step, name, static_cast<int>(t),
-                           fmt::format("the {} of {} differ first after step {}", name,
-                                       tensors.at(t), reference.step)};
+                           fmt::format("the {} {} step {} differ first in {}", name,
+                                       phase == 0 ? "of" : "after", reference.step, tensors.at(t))};
     }
   }
   return std::nullopt;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "experiments/checks/reference_check.h"
 #include "experiments/compare/envelope.h"
 
 namespace zerolab {
@@ -20,6 +21,14 @@ std::optional<Judgement> judge_findings(const StageResult& result) {
   return diverged(fmt::format("{}: {}", findings.front().check, findings.front().message));
 }
 
+/// Why the run is not to be believed; empty when it is sound.
+std::string unsound(const StageResult& result, const Terms& terms) {
+  const std::string missing =
+      what_is_missing(evidence_of(result), terms.ranks, terms.steps, terms.fingerprints);
+  if (!missing.empty() || !terms.fingerprints) return missing;
+  return what_hides_faults(result);
+}
+
 std::string compared(const Terms& terms) {
   return terms.fingerprints ? "losses, norms and fingerprints of all steps have the same bits"
                             : "losses and norms have the same bits; fingerprints were not taken";
@@ -30,22 +39,18 @@ std::string compared(const Terms& terms) {
 Judgement judge_reference(const StageResult& reference, const Terms& terms) {
   // Findings first: they say why a run broke off.
   if (auto found = judge_findings(reference)) return *found;
-  const std::string missing =
-      what_is_missing(evidence_of(reference), terms.ranks, terms.steps, terms.fingerprints);
+  const std::string missing = unsound(reference, terms);
   if (!missing.empty()) return diverged(missing);
   return {Verdict::kEqual, "the reference", std::nullopt};
 }
 
 Judgement judge_bits(const StageResult& reference, const StageResult& candidate,
                      const Terms& terms) {
-  const auto missing_in = [&](const StageResult& result) {
-    return what_is_missing(evidence_of(result), terms.ranks, terms.steps, terms.fingerprints);
-  };
   std::optional<Judgement> findings = judge_findings(candidate);
-  if (const std::string missing = missing_in(candidate); !missing.empty()) {
+  if (const std::string missing = unsound(candidate, terms); !missing.empty()) {
     return findings ? *findings : diverged(missing);
   }
-  if (const std::string missing = missing_in(reference); !missing.empty()) {
+  if (const std::string missing = unsound(reference, terms); !missing.empty()) {
     return diverged(fmt::format("there is nothing to compare with: {}", missing));
   }
   std::optional<BitDifference> difference =
@@ -64,9 +69,10 @@ Judgement judge_noise(const StageResult& reference, const StageResult& candidate
   const double first = reference.steps().front().loss;
   const double own = candidate.steps().front().loss;
   if (std::bit_cast<std::uint64_t>(first) != std::bit_cast<std::uint64_t>(own)) {
-    bits.reason = fmt::format("the loss of step 1 is {}, the reference's is {}, although nothing "
-                              "has been reduced before it",
-                              own, first);
+    bits.reason = fmt::format(
+        "the loss of step 1 is {}, the reference's is {}, although nothing "
+        "has been reduced before it",
+        own, first);
     return bits;
   }
   const std::string outside = Envelope(clean).outside(reference.steps(), candidate.steps());

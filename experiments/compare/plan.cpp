@@ -49,6 +49,11 @@ ComparisonPlan plan_comparison(const RunConfig& config, const FaultLabel* fault)
   return plan;
 }
 
+ComparisonPlan plan_training(const RunConfig& config) {
+  const std::string& stage = config.stages.front();
+  return {stage, {{stage, stage, "", config.accumulation_order, false}}};
+}
+
 RunConfig config_of(const RunConfig& config, const PlannedRun& run) {
   RunConfig own = config;
   own.accumulation_order = run.order;

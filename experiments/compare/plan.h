@@ -31,6 +31,9 @@ struct ComparisonPlan {
 /// that pair out.
 ComparisonPlan plan_comparison(const RunConfig& config, const FaultLabel* fault);
 
+/// One stage, compared with nothing.
+ComparisonPlan plan_training(const RunConfig& config);
+
 /// The configuration of one planned run.
 RunConfig config_of(const RunConfig& config, const PlannedRun& run);
 

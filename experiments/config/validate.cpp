@@ -44,8 +44,6 @@ void validate_stages(const RunConfig& config) {
 }
 
 void validate_world(const RunConfig& config) {
-  require_known("--comm", config.comm, {"thread", "mpi"});
-  require_between("--ranks", config.ranks, 1, kLargestWorld);
   require_between("--ranks-per-node", config.ranks_per_node, 0, kLargestWorld);
   require_between("--threads", config.threads, 1, kLargestWorld);
   if (config.device != "cpu") {
@@ -133,8 +131,18 @@ void require_known(const char* option, const std::string& name,
             nearest(name, known), joined(known));
 }
 
+void validate_launch(const RunConfig& config) {
+  require_known("--comm", config.comm, {"thread", "mpi"});
+  require_between("--ranks", config.ranks, 1, kLargestWorld);
+}
+
 void validate(const RunConfig& config, const ModelSpec& model, Purpose purpose) {
+  validate_launch(config);
   validate_stages(config);
+  if (purpose == Purpose::kTrain && config.stages.size() != 1) {
+    bad_input("[options] train takes one stage, not {}; zerolab compare runs several",
+              config.stages.size());
+  }
   validate_world(config);
   validate_numbers(config, purpose);
   validate_precision(config);

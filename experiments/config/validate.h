@@ -11,6 +11,9 @@ namespace zerolab {
 /// accumulation to each stage; training may write a model that it has not trained.
 enum class Purpose : std::uint8_t { kCompare, kTrain };
 
+/// What must hold before ranks can be started. \throws BadInput
+void validate_launch(const RunConfig& config);
+
 /// \throws BadInput with one sentence about the first rule that is broken. Files are not opened.
 void validate(const RunConfig& config, const ModelSpec& model, Purpose purpose);
 

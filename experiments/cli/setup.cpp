@@ -1,0 +1,81 @@
+#include "experiments/cli/setup.h"
+
+#include "experiments/cli/launch.h"
+#include "experiments/cli/progress.h"
+#include "experiments/faults/faults.h"
+#include "experiments/report/verdict_table.h"
+#include "experiments/report/words.h"
+#include "experiments/report/write_report.h"
+#include "stages/checkpoint/weights.h"
+#include "stages/core/error.h"
+
+namespace zerolab {
+namespace {
+
+/// Opens what this process reads. Everything is looked at before a step is trained.
+void open_inputs(Setup& setup, Purpose purpose) {
+  const RunConfig& config = setup.config;
+  setup.model = parse_model(config.model);
+  validate(config, setup.model, purpose);
+  if (!config.fault.empty()) setup.fault = make_fault(config.fault);
+  if (!config.load_weights.empty()) WeightsFile(layout_of(setup.model), config.load_weights);
+  setup.data = std::make_unique<RunData>(config, setup.model);
+  if (config.evaluate_every > 0 && setup.data->batches().held_out_count() == 0) {
+    bad_input(
+        "[data] the held-out part (the last 10 %) is shorter than one sequence; give more "
+        "data, a shorter --seq, or --eval-every 0");
+  }
+  if (!config.baseline.empty()) {
+    setup.baseline = std::make_unique<Baseline>(config.baseline, config);
+  }
+}
+
+std::vector<std::string> tensor_names(const ModelSpec& model) {
+  const ParameterLayout layout = layout_of(model);
+  std::vector<std::string> names;
+  for (const TensorSpec& tensor : layout.tensors()) names.push_back(tensor.name);
+  return names;
+}
+
+}  // namespace
+
+Setup set_up(const RunOptions& options, RunConfig config, Purpose purpose) {
+  Setup setup;
+  setup.world = make_world(config, options.given("--ranks"), launch_of_this_process());
+  setup.config = std::move(config);
+  run_agreed(*setup.world, [&] { open_inputs(setup, purpose); });
+  // Last, so that nothing is left to go wrong but the training itself.
+  run_agreed(*setup.world, [&] {
+    if (setup.speaks()) setup.directory = std::make_unique<RunDirectory>(setup.config.out);
+  });
+  return setup;
+}
+
+ObserverFactory progress_of(Console& console, const RunOptions& options) {
+  if (options.quiet) return {};
+  return [&console](const CheckContext& context, const std::string& run) {
+    std::vector<std::unique_ptr<TrainObserver>> observers;
+    if (context.ranks.rank() == 0) {
+      observers.push_back(std::make_unique<Progress>(console, run, context.config.trained_steps()));
+    }
+    return observers;
+  };
+}
+
+void publish(Console& console, Setup& setup, const Comparison& comparison) {
+  if (!setup.speaks()) return;
+  console.out << '\n' << verdict_table(comparison, console.colour) << '\n';
+  console.out << verdict_sentences(comparison, console.colour);
+  std::vector<std::string> notices = comparison.notices;
+  for (std::string& notice :
+       write_report(comparison, tensor_names(setup.model), *setup.directory)) {
+    notices.push_back(std::move(notice));
+  }
+  setup.directory->commit();
+  for (const std::string& notice : notices) console.out << "note: " << notice << '\n';
+  console.out << fmt::format("{:.1f} s; report: {}\n", comparison.seconds,
+                             (setup.directory->final_path() / "report.html").string())
+              << std::flush;
+}
+
+}  // namespace zerolab

@@ -1,0 +1,65 @@
+#include "experiments/compare/clean_runs.h"
+
+#include <algorithm>
+
+#include "experiments/compare/checked_run.h"
+#include "experiments/compare/permuted_order.h"
+#include "experiments/compare/perturbed_weights.h"
+#include "experiments/runner/run_inputs.h"
+
+namespace zerolab {
+namespace {
+
+constexpr int kPermutedRuns = 3;
+constexpr int kPerturbedRuns = 2;
+
+/// The reference's inputs without checks, pictures and held-out losses.
+RunInputs bare(const RunInputs& inputs, const PlannedRun& reference) {
+  RunInputs own = inputs_of(inputs, reference);
+  own.config.checks.clear();
+  own.config.trace = false;
+  own.config.evaluate_every = 0;
+  return own;
+}
+
+}  // namespace
+
+bool order_is_open(const RunConfig& config) {
+  return (config.reduction == Reduction::kRing || config.reduction == Reduction::kNative) &&
+         config.ranks > 2;
+}
+
+std::vector<std::vector<StepRecord>> permuted_runs(World& world, const RunInputs& inputs,
+                                                   const PlannedRun& reference) {
+  RunInputs own = bare(inputs, reference);
+  const std::int64_t terms = std::int64_t{own.config.ranks} * own.config.accumulate;
+  std::vector<std::vector<StepRecord>> runs;
+  for (const auto& order : permuted_orders(terms, kPermutedRuns, own.config.seed)) {
+    const PermutedOrder data(*inputs.data, order);
+    own.data = &data;
+    runs.push_back(run_stage(world, own, stage_run(reference)).steps());
+  }
+  return runs;
+}
+
+std::vector<std::vector<StepRecord>> perturbed_runs(World& world, const RunInputs& inputs,
+                                                    const PlannedRun& reference) {
+  const RunInputs own = bare(inputs, reference);
+  const double relative = product_perturbation(
+      longest_product(own.model, own.config.micro_batch, sequence_length(own.config, own.model)));
+  std::vector<std::vector<StepRecord>> runs;
+  for (std::uint64_t i = 1; i <= kPerturbedRuns; ++i) {
+    StageRun run = stage_run(reference);
+    run.factory = from_perturbed_weights(run.factory, relative, own.config.seed + i);
+    runs.push_back(run_stage(world, own, run).steps());
+  }
+  return runs;
+}
+
+std::int64_t longest_product(const ModelSpec& model, std::int64_t micro_batch, std::int64_t time) {
+  if (!model.is_gpt()) return std::max(model.tied_mlp().width, micro_batch);
+  const GptConfig& gpt = model.gpt();
+  return std::max({4 * gpt.channels, gpt.vocabulary, micro_batch * time});
+}
+
+}  // namespace zerolab

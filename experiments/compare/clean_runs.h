@@ -1,0 +1,28 @@
+/// \file
+/// Runs that are known to be right and differ from a reference by rounding only.
+#pragma once
+
+#include <vector>
+
+#include "experiments/compare/plan.h"
+#include "stages/comm/world.h"
+#include "stages/train/step_record.h"
+
+namespace zerolab {
+
+/// Whether the reduction adds up in an order that is not ours: ring and native with more than two
+/// terms. Stages may then differ in bits.
+bool order_is_open(const RunConfig& config);
+
+/// The reference trained again with the micro-batches of each step dealt out in other orders.
+std::vector<std::vector<StepRecord>> permuted_runs(World& world, const RunInputs& inputs,
+                                                   const PlannedRun& reference);
+
+/// The reference trained again from weights that are off by one step's rounding.
+std::vector<std::vector<StepRecord>> perturbed_runs(World& world, const RunInputs& inputs,
+                                                    const PlannedRun& reference);
+
+/// The largest number of terms in one product of the model: what its rounding grows with.
+std::int64_t longest_product(const ModelSpec& model, std::int64_t micro_batch, std::int64_t time);
+
+}  // namespace zerolab

@@ -1,0 +1,139 @@
+#include "experiments/compare/compare_stages.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "experiments/compare/clean_runs.h"
+#include "experiments/compare/environment.h"
+#include "experiments/compare/judge.h"
+#include "experiments/compare/localise.h"
+#include "stages/core/error.h"
+
+namespace zerolab {
+namespace {
+
+/// A comparison on its way: what has been run so far, and how to run more.
+class Comparing {
+ public:
+  Comparing(World& world, const RunInputs& inputs, const ComparisonPlan& plan)
+      : world_(world), inputs_(inputs), plan_(plan), layout_(layout_of(inputs.model)) {
+    const RunConfig& config = inputs.config;
+    terms_ = {config.ranks,
+              config.steps,
+              std::ranges::find(config.checks, "REF") != config.checks.end(),
+              {}};
+    for (const TensorSpec& tensor : layout_.tensors()) terms_.tensors.push_back(tensor.name);
+    comparison_.config = config;
+    comparison_.environment = this_environment();
+    comparison_.reference = plan.reference;
+    comparison_.notices = inputs.model.notices;
+  }
+
+  void run(const PlannedRun& planned, const ObserverFactory& observers) {
+    CheckedRun finished = run_checked(world_, inputs_, planned, observers);
+    StageComparison& stage = comparison_.stages.emplace_back();
+    stage.result = std::move(finished.result);
+    stage.predicted = std::move(finished.predicted);
+    stage.compared_with = planned.compared_with;
+    stage.findings = stage.result.findings();
+  }
+
+  void judge(std::size_t index) {
+    StageComparison& stage = comparison_.stages[index];
+    Judgement judgement;
+    if (stage.compared_with.empty()) {
+      judgement = judge_reference(stage.result, terms_);
+      if (terms_.steps == 0) judgement = {Verdict::kEqual, "no step was trained", std::nullopt};
+      note_local_order(stage);
+    } else {
+      const std::size_t reference = index_of(stage.compared_with);
+      judgement = judge_against(reference, index);
+      if (judgement.verdict == Verdict::kDiverged && judgement.difference) {
+        stage.first_divergence = find_element(reference, index, *judgement.difference);
+      }
+    }
+    stage.verdict = judgement.verdict;
+    stage.reason = std::move(judgement.reason);
+  }
+
+  void judge_baseline(const Baseline& baseline) {
+    std::vector<std::vector<StepRecord>> clean;
+    if (!baseline.same_bits_expected(comparison_.environment)) {
+      clean = perturbed_runs(world_, inputs_, plan_.runs.front());
+      clean.push_back(comparison_.stages.front().result.steps());
+    }
+    baseline.judge(comparison_, terms_, clean);
+  }
+
+  Comparison take() {
+    for (const StageComparison& stage : comparison_.stages) {
+      comparison_.verdict = worse(comparison_.verdict, stage.verdict);
+    }
+    return std::move(comparison_);
+  }
+
+ private:
+  std::size_t index_of(const std::string& name) const {
+    const auto found = std::ranges::find(plan_.runs, name, &PlannedRun::name);
+    require(found != plan_.runs.end(), "[compare] there is no run {}", name);
+    return static_cast<std::size_t>(found - plan_.runs.begin());
+  }
+
+  Judgement judge_against(std::size_t reference, std::size_t candidate) {
+    const StageResult& a = comparison_.stages[reference].result;
+    const StageResult& b = comparison_.stages[candidate].result;
+    Judgement bits = judge_bits(a, b, terms_);
+    if (!order_is_open(inputs_.config) || !bits.difference) return bits;
+    if (permuted_.size() <= reference) permuted_.resize(reference + 1);
+    std::vector<std::vector<StepRecord>>& clean = permuted_[reference];
+    if (clean.empty()) {
+      clean = permuted_runs(world_, inputs_, plan_.runs[reference]);
+      clean.push_back(a.steps());
+    }
+    return judge_noise(a, b, clean, std::move(bits));
+  }
+
+  Divergence find_element(std::size_t reference, std::size_t candidate,
+                          const BitDifference& difference) {
+    const RunInputs a = inputs_of(inputs_, plan_.runs[reference]);
+    const RunInputs b = inputs_of(inputs_, plan_.runs[candidate]);
+    return localise(world_, {a, plan_.runs[reference]}, {b, plan_.runs[candidate]}, difference,
+                    layout_);
+  }
+
+  /// The pair in local order rounds differently from the others: a figure, not a verdict.
+  void note_local_order(const StageComparison& stage) {
+    const auto reduced = std::ranges::find(comparison_.stages, stage.result.stage,
+                                           [](const StageComparison& s) { return s.result.name; });
+    const bool local = stage.result.name != stage.result.stage;
+    if (!local || reduced == comparison_.stages.end() || stage.result.steps().empty()) return;
+    comparison_.notices.push_back(fmt::format(
+        "{} adds up each rank's micro-batches before it reduces, which rounds differently: {}",
+        stage.result.name, largest_distance(reduced->result, stage.result)));
+  }
+
+  World& world_;
+  const RunInputs& inputs_;
+  const ComparisonPlan& plan_;
+  ParameterLayout layout_;
+  Terms terms_;
+  Comparison comparison_;
+  std::vector<std::vector<std::vector<StepRecord>>> permuted_;  // by reference run
+};
+
+}  // namespace
+
+Comparison compare_stages(World& world, const RunInputs& inputs, const ComparisonPlan& plan,
+                          const ObserverFactory& observers, const Baseline* baseline) {
+  const auto start = std::chrono::steady_clock::now();
+  Comparing comparing(world, inputs, plan);
+  for (const PlannedRun& run : plan.runs) comparing.run(run, observers);
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) comparing.judge(i);
+  if (baseline != nullptr) comparing.judge_baseline(*baseline);
+  Comparison comparison = comparing.take();
+  comparison.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return comparison;
+}
+
+}  // namespace zerolab
