@@ -42,7 +42,7 @@ ExpectedNorm expected_norm(double sum, std::int64_t count, double scale, double 
   expected.norm = scale * std::sqrt(sum);
   const double clipped = max_norm / (expected.norm + 1e-6);
   expected.factor = scale * (max_norm > 0 ? std::min(1.0, clipped) : 1.0);
-  expected.tolerance = 2 * 0x1p-24 + 0x1p-32 + static_cast<double>(count + 8) * 0x1p-53;
+  expected.tolerance = 0x1p-24 + 0x1p-32 + static_cast<double>(count + 8) * 0x1p-53;
   return expected;
 }
 

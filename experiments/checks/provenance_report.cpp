@@ -103,7 +103,8 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
     return;
   }
   struct Displaced {
-    std::optional<std::int64_t> by;  // the number that is here minus the one that should be
+    bool decoded = false;
+    std::int64_t by = 0;  // the number that is here minus the one that should be
     bool operator==(const Displaced&) const = default;
   };
   for (std::size_t slice = 0; slice < first.size(); ++slice) {
@@ -121,7 +122,7 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
             return std::nullopt;
           }
           const auto found = placed_number(in_a, in_b, contributors_, number(i), numbers_.count());
-          return Displaced{found ? std::optional(*found - number(i)) : std::nullopt};
+          return found ? Displaced{true, *found - number(i)} : Displaced{};
         },
         [&](std::int64_t begin, std::int64_t end, Displaced displaced) {
           const std::string where =
@@ -130,7 +131,7 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
           add(kFingerprintPhases[0], a.tensor, a.begin + begin,
               displaced.by
                   ? fmt::format("{} hold the gradients of {} and following", where,
-                                numbers_.describe(number(begin) + *displaced.by))
+                                numbers_.describe(number(begin) + displaced.by))
                   : fmt::format("{} hold {:g} and following, which is not {} times any "
                                 "element's code",
                                 where, a.values[static_cast<std::size_t>(begin)], contributors_));
@@ -140,7 +141,8 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
 
 void ProvenanceReport::check_reading(const ProvenanceModel::Reading& reading, std::int64_t step) {
   struct Wrong {
-    std::optional<ParameterCode> offset;  // what is here minus what should be
+    bool decoded = false;
+    ParameterCode offset;  // what is here minus what should be
     bool operator==(const Wrong&) const = default;
   };
   for (const TensorPlace& place : layout_.unit(reading.use.unit).places) {
@@ -154,8 +156,7 @@ void ProvenanceReport::check_reading(const ProvenanceModel::Reading& reading, st
           const auto found = decode_parameter(values[i]);
           if (!found) return Wrong{};
           if (*found == expected(i)) return std::nullopt;
-          return Wrong{
-              ParameterCode{found->number - expected(i).number, found->step - expected(i).step}};
+          return Wrong{true, {found->number - expected(i).number, found->step - expected(i).step}};
         },
         [&](std::int64_t begin, std::int64_t end, Wrong wrong) {
           std::string message =
@@ -163,14 +164,14 @@ void ProvenanceReport::check_reading(const ProvenanceModel::Reading& reading, st
                           describe_elements(begin, end), layout_.tensor(place.tensor).name,
                           name_of(reading.use.phase), step);
           const ParameterCode right = expected(begin);
-          if (!wrong.offset) {
+          if (!wrong.decoded) {
             message += fmt::format(" as {:g}, which no owner wrote", values[begin]);
-          } else if (wrong.offset->number != 0) {
+          } else if (wrong.offset.number != 0) {
             message += fmt::format(" and gets {} and following",
-                                   numbers_.describe(right.number + wrong.offset->number));
+                                   numbers_.describe(right.number + wrong.offset.number));
           } else {
             message += fmt::format(" as they were after step {}, not as step {} left them",
-                                   right.step + wrong.offset->step, right.step);
+                                   right.step + wrong.offset.step, right.step);
           }
           add(kFingerprintPhases[1], place.tensor, begin, std::move(message));
         });
