@@ -57,7 +57,7 @@ Prediction predict(const std::string& stage, const RunConfig& config, const Mode
   Prediction result;
   const CategoryBytes lasting = sum(states.lasting, loop_bytes(config, model, setting));
   visit(result, lasting, "");
-  const bool trains = config.steps > 0;
+  const bool trains = config.trained_steps() > 0;
   const bool evaluates = trains && config.evaluate_every > 0;
   if (trains) {
     for (const Moment& m : states.training) visit(result, sum(lasting, m.bytes), m.name);
