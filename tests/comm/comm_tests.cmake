@@ -21,3 +21,17 @@ if(ZEROLAB_HAS_MPI)
       LABELS mpi TIMEOUT 300 PROCESSORS 2 ENVIRONMENT "${_mpi_environment}")
   endforeach()
 endif()
+
+# How a job ends, and its bytes against those that Open MPI's monitoring sees.
+if(ZEROLAB_HAS_MPI)
+  find_package(Python3 COMPONENTS Interpreter REQUIRED)
+  add_executable(comm_mpi_job ${CMAKE_CURRENT_LIST_DIR}/mpi_job/main.cpp)
+  target_link_libraries(comm_mpi_job PRIVATE zerolab_comm)
+  foreach(_how throw mismatch late kill ordered ring)
+    add_test(NAME comm.mpi_job.${_how}
+             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/mpi_job/check_job.py
+                     ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:comm_mpi_job> 3 ${_how})
+    set_tests_properties(comm.mpi_job.${_how} PROPERTIES
+      LABELS mpi TIMEOUT 120 PROCESSORS 2 ENVIRONMENT "${_mpi_environment}")
+  endforeach()
+endif()
