@@ -17,7 +17,11 @@ class LedgerRecorder final : public TrainObserver {
 
   void started(Stage&) override { at_start_ = comm_.ledger().totals(); }
   void step_begins(std::int64_t step, Stage&) override {
-    keep(step == last_step_);
+    if (step == last_step_) {
+      // The worker may still publish the step before; its calls are not of this step.
+      comm_.stream().synchronize();
+      keep(true);
+    }
     held_before_ = device_.ledger().held();
   }
   void evaluation_begins(std::int64_t) override {
