@@ -22,8 +22,9 @@ Variant split(const RunConfig& config, int ranks, int accumulate) {
   RunConfig varied = plain(config);
   varied.ranks = ranks;
   varied.accumulate = accumulate;
-  return regrouping(varied, fmt::format("on {} ranks with {} micro-batches instead of {} with {}",
-                                        ranks, accumulate, config.ranks, config.accumulate));
+  return regrouping(
+      varied, fmt::format("on {} rank{} with {} micro-batches instead of {} with {}", ranks,
+                          ranks == 1 ? "" : "s", accumulate, config.ranks, config.accumulate));
 }
 
 std::vector<Variant> splits(const RunConfig& config) {
