@@ -18,7 +18,7 @@ int print(Console& console, const RunDiff& diff) {
         stage.a == stage.b ? stage.a : fmt::format("{} and {}", stage.a, stage.b);
     console.out << fmt::format("{}: {} over {}; {}", name, stage.equal ? "equal" : "diverged",
                                counted(stage.steps, "step"), stage.sentence);
-    if (!stage.equal) {
+    if (!stage.equal && stage.largest_loss_difference != 0) {
       console.out << fmt::format("; the losses differ by at most {:.3g}",
                                  stage.largest_loss_difference);
     }

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "experiments/cli/command.h"
+#include "experiments/cli/help_format.h"
 #include "experiments/cli/launch.h"
 #include "experiments/report/verdict_table.h"
 #include "stages/core/error.h"
@@ -81,6 +82,7 @@ int parse_and_run(int argc, const char* const* argv, Console& console) {
       "Trains the same model under plain data parallelism and the ZeRO stages, and proves "
       "that they agree.",
       "zerolab"};
+  app.formatter(std::make_shared<HelpFormat>());  // inherited by the commands
   app.footer(kFooter);
   app.set_version_flag("--version", "zerolab " ZEROLAB_VERSION);
   app.allow_extras();  // inherited by the commands; `reject_extras` says what is wrong with them
@@ -90,6 +92,7 @@ int parse_and_run(int argc, const char* const* argv, Console& console) {
   add_train_command(app, chosen);
   add_diff_command(app, chosen);
   add_faults_command(app, chosen);
+  add_bench_command(app, chosen);
 
   try {
     app.parse(argc, argv);
@@ -110,9 +113,12 @@ int parse_and_run(int argc, const char* const* argv, Console& console) {
 }  // namespace
 
 int run_cli(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
-  Console console{out, err, &err == &std::cerr && isatty(STDERR_FILENO) == 1,
-                  &out == &std::cout && wants_colour(stdout)};
-  const bool speaks = launch_of_this_process().rank == 0;
+  const Launch launch = launch_of_this_process();
+  const bool speaks = launch.rank == 0;
+  // mpirun gives its processes terminals of its own, whatever it writes to itself.
+  const bool alone = launch.size == 1;
+  Console console{out, err, alone && &err == &std::cerr && isatty(STDERR_FILENO) == 1,
+                  alone && &out == &std::cout && wants_colour(stdout)};
   const auto report = [&](const char* message) {
     if (speaks) err << "zerolab: " << message << '\n' << std::flush;
   };

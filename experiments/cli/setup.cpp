@@ -1,5 +1,7 @@
 #include "experiments/cli/setup.h"
 
+#include <algorithm>
+
 #include "experiments/cli/launch.h"
 #include "experiments/cli/progress.h"
 #include "experiments/faults/faults.h"
@@ -12,12 +14,22 @@
 namespace zerolab {
 namespace {
 
+/// \throws BadInput when the stage that the fault is built into is not run.
+void require_stage_of(const FaultLabel& fault, const RunConfig& config) {
+  if (std::ranges::find(config.stages, fault.stage) != config.stages.end()) return;
+  bad_input("[faults] {} is a fault of {}, which is not run; add it to --stages", fault.name,
+            fault.stage);
+}
+
 /// Opens what this process reads. Everything is looked at before a step is trained.
 void open_inputs(Setup& setup, Purpose purpose) {
   const RunConfig& config = setup.config;
   setup.model = parse_model(config.model);
   validate(config, setup.model, purpose);
-  if (!config.fault.empty()) setup.fault = make_fault(config.fault);
+  if (!config.fault.empty()) {
+    setup.fault = make_fault(config.fault);
+    require_stage_of(setup.fault->label(), config);
+  }
   if (!config.load_weights.empty()) WeightsFile(layout_of(setup.model), config.load_weights);
   setup.data = std::make_unique<RunData>(config, setup.model);
   if (config.evaluate_every > 0 && setup.data->batches().held_out_count() == 0) {

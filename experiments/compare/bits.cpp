@@ -144,9 +144,12 @@ std::optional<BitDifference> different_record(const StepRecord& a, const StepRec
   if (!same_bits(a.learning_rate, b.learning_rate)) {
     return difference("schedule", "learning rate", b.learning_rate, a.learning_rate);
   }
+  if (a.held_out_loss.has_value() != b.held_out_loss.has_value()) {
+    return BitDifference{a.step, "held_out_loss", -1,
+                         fmt::format("one run only has a held-out loss of step {}", a.step)};
+  }
   if (!same_bits(a.held_out_loss, b.held_out_loss)) {
-    return difference("held_out_loss", "held-out loss", b.held_out_loss.value_or(std::nan("")),
-                      a.held_out_loss.value_or(std::nan("")));
+    return difference("held_out_loss", "held-out loss", *b.held_out_loss, *a.held_out_loss);
   }
   return std::nullopt;
 }

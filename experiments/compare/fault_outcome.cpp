@@ -69,10 +69,7 @@ FaultOutcome outcome_of(const Comparison& comparison, const FaultLabel& label) {
       if (!listed && first_saying(stage, check)) outcome.others.push_back(check);
     }
   }
-  if (!met) {
-    bad_input("[faults] {} is a fault of {}, which was not run; add it to --stages", label.name,
-              label.stage);
-  }
+  require(met, "[faults] {} is a fault of {}, which was not run", label.name, label.stage);
   return outcome;
 }
 

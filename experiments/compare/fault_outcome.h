@@ -29,8 +29,8 @@ struct FaultOutcome {
   bool caught() const;
 };
 
-/// REF fires where the stage's bits differ from the reference's.
-/// \throws BadInput when the comparison does not include the fault's stage.
+/// REF fires where the stage's bits differ from the reference's. The comparison includes the
+/// fault's stage.
 FaultOutcome outcome_of(const Comparison& comparison, const FaultLabel& label);
 
 }  // namespace zerolab

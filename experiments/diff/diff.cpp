@@ -22,10 +22,13 @@ Evidence evidence(const StoredStage& stage, bool fingerprints) {
   return {stage.result, fingerprints ? stage.fingerprints : std::vector<StepFingerprints>()};
 }
 
-/// The first `steps` steps.
-StoredStage shortened(const StoredStage& stage, std::int64_t steps) {
+/// The first `steps` steps. A run's last step has a held-out loss because it is the last.
+StoredStage shortened(const StoredStage& stage, std::int64_t steps, bool with_last_held_out) {
   StoredStage prefix = stage;
-  for (RankResult& rank : prefix.result.ranks) rank.steps.resize(static_cast<std::size_t>(steps));
+  for (RankResult& rank : prefix.result.ranks) {
+    rank.steps.resize(static_cast<std::size_t>(steps));
+    if (!with_last_held_out && steps > 0) rank.steps.back().held_out_loss.reset();
+  }
   std::erase_if(prefix.fingerprints, [&](const StepFingerprints& f) { return f.step > steps; });
   return prefix;
 }
@@ -52,13 +55,14 @@ std::string difference(const StoredStage& a, const StoredStage& b, std::int64_t 
                                                  step_count(stage->result), fingerprints);
     if (!sentence.empty()) return fmt::format("{} ({})", sentence, stage->path.string());
   }
-  const StoredStage prefix_a = shortened(a, steps);
-  const StoredStage prefix_b = shortened(b, steps);
+  const bool equally_long = step_count(a.result) == step_count(b.result);
+  const StoredStage prefix_a = shortened(a, steps, equally_long);
+  const StoredStage prefix_b = shortened(b, steps, equally_long);
   if (auto found = first_difference(evidence(prefix_a, fingerprints),
                                     evidence(prefix_b, fingerprints), a.tensors)) {
     return found->sentence;
   }
-  if (step_count(a.result) != step_count(b.result)) {
+  if (!equally_long) {
     return fmt::format("{} has {}, {} has {}; the steps that both have are equal", a.path.string(),
                        counted(step_count(a.result), "step"), b.path.string(),
                        counted(step_count(b.result), "step"));

@@ -43,7 +43,8 @@ inline Terms made_terms(int ranks = 3, std::int64_t steps = 4) {
 
 /// Changes the loss of a step on all ranks.
 inline void set_loss(StageResult& result, std::int64_t step, double loss) {
-  for (RankResult& rank : result.ranks) rank.steps.at(static_cast<std::size_t>(step - 1)).loss = loss;
+  for (RankResult& rank : result.ranks)
+    rank.steps.at(static_cast<std::size_t>(step - 1)).loss = loss;
 }
 
 }  // namespace zerolab::test

@@ -1,0 +1,198 @@
+// Every wrong command line gives one sentence and exit code 2, before anything is trained.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "tests/experiments/run_command.h"
+
+namespace zerolab {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using namespace test;
+
+struct BadLine {
+  const char* name;
+  const char* line;
+  const char* says;  // part of the message
+};
+
+class BadInputOf : public testing::TestWithParam<BadLine> {};
+
+TEST_P(BadInputOf, IsOneSentenceAndExitCodeTwo) {
+  const CommandOutcome outcome = run_command(GetParam().line);
+
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(GetParam().says));
+  EXPECT_EQ(outcome.err.find("zerolab: ["), 0U) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    CommandLine, BadInputOf,
+    testing::Values(BadLine{"NoCommand", "", "needs a command: compare, train, diff, faults"},
+                    BadLine{"UnknownCommand", "compar", "did you mean 'compare'?"},
+                    BadLine{"UnknownOption", "compare --rank 3", "did you mean --ranks?"},
+                    BadLine{"UnknownOptionWithValue", "train --warm=3", "did you mean --warmup?"},
+                    BadLine{"StrayWord", "compare now", "does not take the word 'now'"},
+                    BadLine{"MissingValue", "compare --ranks", "--ranks"},
+                    BadLine{"NoNumber", "compare --steps many", "--steps = many is not a value"},
+                    BadLine{"HalfARank", "compare --ranks 2.5", "--ranks = 2.5 is not a value"},
+                    BadLine{"FaultsAlone", "faults", "zerolab faults needs a command: list, run"},
+                    BadLine{"UnknownFaultsCommand", "faults lst", "did you mean 'list'?"}),
+    [](const auto& param) { return param.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    World, BadInputOf,
+    testing::Values(
+        BadLine{"NoRanks", "compare --ranks 0", "--ranks is 0"},
+        BadLine{"TooManyRanks", "compare --ranks 1025", "--ranks is 1025"},
+        BadLine{"UnknownComm", "compare --comm threads", "did you mean 'thread'?"},
+        BadLine{"Cuda", "compare --device cuda", "this build computes on the cpu"},
+        BadLine{"NoThreads", "compare --threads 0", "--threads is 0"},
+        BadLine{"NegativeNode", "compare --ranks-per-node -1", "--ranks-per-node is -1"},
+        BadLine{"NoTimeout", "compare --timeout 0", "--timeout is 0"},
+        BadLine{"TreeOfThree", "compare --reduction tree --ranks 3", "power of two, not 3"},
+        BadLine{"NativeThreads", "compare --reduction native", "--comm mpi"},
+        BadLine{"UnknownReduction", "compare --reduction rings", "did you mean 'ring'?"}),
+    [](const auto& param) { return param.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Training, BadInputOf,
+    testing::Values(
+        BadLine{"UnknownStage", "compare --stages ddp,zero4", "'zero4'"},
+        BadLine{"StageTwice", "compare --stages ddp,zero1,ddp", "names ddp twice"},
+        BadLine{"EmptyStage", "compare --stages ddp,", "--stages does not know ''"},
+        BadLine{"TwoStages", "train --stages ddp,zero1", "train takes one stage, not 2"},
+        BadLine{"NothingToCompare", "compare --steps 0", "--steps is 0"},
+        BadLine{"NegativeSteps", "train --steps -1", "--steps is -1"},
+        BadLine{"NoMicroBatch", "compare --micro-batch 0", "--micro-batch is 0"},
+        BadLine{"NoAccumulation", "compare --accumulate 0", "--accumulate is 0"},
+        BadLine{"NoBucket", "compare --bucket-mb 0", "--bucket-mb is 0"},
+        BadLine{"BucketOfLessThanOneElement", "compare --bucket-mb 1e-9", "--bucket-mb is 1e-09"},
+        BadLine{"NanBucket", "compare --bucket-mb nan", "--bucket-mb is nan"},
+        BadLine{"NegativeClip", "compare --clip -1", "--clip is -1"},
+        BadLine{"NanRate", "compare --lr nan", "--lr is nan"},
+        BadLine{"InfiniteRate", "compare --lr inf", "--lr is inf"},
+        BadLine{"NegativeDecay", "compare --weight-decay -0.1", "--weight-decay is -0.1"},
+        BadLine{"Bf16", "compare --precision bf16", "fp32 is the precision this build trains in"},
+        BadLine{"Bf16Reduction", "compare --reduce-dtype bf16", "reduces gradients in fp32"},
+        BadLine{"UnknownOptimizer", "compare --optimizer adam", "did you mean 'adamw'?"},
+        BadLine{"UnknownOrder", "compare --accumulation-order late", "--accumulation-order"},
+        BadLine{"UnknownOverlap", "compare --overlap yes", "--overlap does not know 'yes'"},
+        BadLine{"LocalZero2", "train --stage zero2 --accumulate 2 --accumulation-order local",
+                "keeps no full gradient between micro-batches"},
+        BadLine{"LocalZero3",
+                "compare --stages ddp,zero3 --accumulate 2 --accumulation-order local",
+                "zero3 cannot accumulate in local order"}),
+    [](const auto& param) { return param.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Data, BadInputOf,
+    testing::Values(
+        BadLine{"UnknownModel", "compare --model gpt-tinny", "did you mean 'gpt-tiny'?"},
+        BadLine{"MissingModelFile", "compare --model nowhere/config.json", "nowhere/config.json"},
+        BadLine{"MissingData", "compare --data nowhere.txt", "nowhere.txt"},
+        BadLine{"SequenceLongerThanTheModel", "compare --seq 129", "longer than the 128 positions"},
+        BadLine{"NoSequence", "compare --seq 0", "--seq is 0"},
+        BadLine{"SequenceOfTheMlp", "compare --model tied-mlp --seq 4", "has no sequences"},
+        BadLine{"DataOfTheMlp", "compare --model tied-mlp --data x.txt", "leave --data out"},
+        BadLine{"MissingWeights", "train --load-weights nowhere.safetensors",
+                "nowhere.safetensors"}),
+    [](const auto& param) { return param.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Harness, BadInputOf,
+    testing::Values(
+        BadLine{"UnknownCheck", "compare --check REF,MEN", "did you mean 'MEM'?"},
+        BadLine{"NoneAndMore", "compare --check none,REF", "--check does not know 'NONE'"},
+        BadLine{"NoJitter", "compare --jitter 0", "--jitter is 0"},
+        BadLine{"UnknownFault", "compare --fault sum-not-meen", "did you mean 'sum-not-mean'?"},
+        BadLine{"UnknownFaultToRun", "faults run discard", "did you mean 'discard-reduced'?"},
+        BadLine{"FaultOfAStageNotRun", "compare --fault discard-reduced --stages ddp,zero2",
+                "a fault of zero1"},
+        BadLine{"MissingBaseline", "compare --baseline nowhere", "nowhere"},
+        BadLine{"ExistingOut", "compare --out /", "/"},
+        BadLine{"MissingRuns", "diff nowhere elsewhere", "nowhere is not a directory"},
+        BadLine{"OneRun", "diff nowhere", "B"}),
+    [](const auto& param) { return param.param.name; });
+
+class BadFiles : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    std::ofstream(scratch_ / name) << text;
+    return scratch_ / name;
+  }
+  ScratchDirectory scratch_{"bad-files"};
+};
+
+TEST_F(BadFiles, EmptyDataIsNamed) {
+  const std::string path = file("empty.txt", "");
+
+  const CommandOutcome outcome = run_command({"compare", "--data", path});
+
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(path));
+}
+
+TEST_F(BadFiles, ASequenceLongerThanTheDataIsToldBeforeTraining) {
+  const std::string path = file("short.txt", std::string(100, 'a'));
+
+  const CommandOutcome outcome = run_command({"compare", "--data", path, "--seq", "100"});
+
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST_F(BadFiles, HeldOutDataThatAreTooShortAreToldBeforeTraining) {
+  const std::string path = file("short.txt", std::string(200, 'a'));
+
+  const CommandOutcome outcome =
+      run_command({"compare", "--data", path, "--seq", "64", "--ranks", "1"});
+
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--eval-every 0"));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+TEST_F(BadFiles, ACorruptSafetensorsFileIsNamed) {
+  const std::string path = file("weights.safetensors", "not weights");
+
+  const CommandOutcome outcome = run_command({"train", "--load-weights", path});
+
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(path));
+}
+
+TEST_F(BadFiles, AnExistingOutputDirectoryIsLeftAlone) {
+  file("keep.txt", "mine");
+
+  const CommandOutcome outcome = run_command({"compare", "--out", scratch_ / ""});
+
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("exists"));
+  EXPECT_TRUE(std::filesystem::exists(scratch_ / "keep.txt"));
+}
+
+TEST(Help, ShowsDefaultsAndUnitsAndExitsWithZero) {
+  const CommandOutcome outcome = run_command("compare --help");
+
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, ContainsRegex("--bucket-mb MIB +MiB of gradients in a bucket \\[1\\]"));
+  EXPECT_THAT(outcome.out, ContainsRegex("--steps N +optimizer steps \\[60\\]"));
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(Help, ListsTheCommandsAndTheExitCodes) {
+  const CommandOutcome outcome = run_command("--help");
+
+  EXPECT_EQ(outcome.code, 0);
+  for (const char* word : {"compare", "train", "diff", "faults", "Exit codes"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(word));
+  }
+}
+
+}  // namespace
+}  // namespace zerolab
