@@ -73,7 +73,10 @@ class Suite {
       return;
     }
     std::string evidence = stage_.reason;
-    if (stage_.first_divergence) evidence += "\n" + divergence_text(stage_, reference);
+    if (stage_.first_divergence) {
+      evidence += '\n';
+      evidence += divergence_text(stage_, reference);
+    }
     fail(test, "diverged", stage_.reason, evidence);
   }
 

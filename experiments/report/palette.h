@@ -2,6 +2,7 @@
 /// One colour and one pattern for each category of memory and each operation, in every picture.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "stages/comm/comm_ledger.h"
@@ -61,6 +62,10 @@ constexpr Ink ink_of(CollectiveOp op) {
       return {"#999999", "#000000", "dots"};
   }
 }
+
+/// CSS classes: "hold-gradients", "move-all_gather".
+inline std::string class_of(Category category) { return "hold-" + std::string(name_of(category)); }
+inline std::string class_of(CollectiveOp op) { return "move-" + std::string(name_of(op)); }
 
 /// The field's short names, for blocks too small for the long ones.
 constexpr std::string_view short_name(CollectiveOp op) {

@@ -20,27 +20,29 @@ std::int64_t sum(const CategoryBytes& bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0});
 }
 
-/// "sends 12.3 kB to each of 3 ranks", or the total where peers get different amounts.
-std::string to_peers(const char* verb, const char* word, const std::vector<std::int64_t>& bytes) {
+/// "12.3 kB to each of 3 ranks", or the total where peers get different amounts.
+std::string to_peers(const std::vector<std::int64_t>& bytes, const char* word) {
   std::vector<std::int64_t> some;
   std::ranges::copy_if(bytes, std::back_inserter(some), [](std::int64_t b) { return b > 0; });
-  if (some.empty()) return fmt::format("{} nothing", verb);
-  const bool even = std::ranges::count(some, some.front()) == std::ssize(some);
-  if (!even) {
-    return fmt::format("{} {} {} {} ranks", verb,
+  if (some.empty()) return "nothing";
+  if (std::ranges::count(some, some.front()) != std::ssize(some)) {
+    return fmt::format("{} {} {}",
                        bytes_text(std::accumulate(some.begin(), some.end(), std::int64_t{0})), word,
-                       some.size());
+                       counted(std::ssize(some), "rank"));
   }
-  if (some.size() == 1) return fmt::format("{} {} {} one rank", verb, bytes_text(some[0]), word);
-  return fmt::format("{} {} {} each of {} ranks", verb, bytes_text(some[0]), word, some.size());
+  return some.size() == 1
+             ? fmt::format("{} {} one rank", bytes_text(some[0]), word)
+             : fmt::format("{} {} each of {} ranks", bytes_text(some[0]), word, some.size());
 }
 
 std::string move_text(const CollectiveRecord& record) {
   const std::string what = record.what.empty() ? spoken(name_of(record.op)) : record.what;
-  return fmt::format("  > {}{}{}: {}, {}{}", what, record.detail.empty() ? "" : " ", record.detail,
-                     to_peers("sends", "to", record.sent_to),
-                     to_peers("receives", "from", record.received_from),
-                     record.nominal ? " (nominal)" : "");
+  const std::string bytes = sent(record) == received(record)
+                                ? to_peers(record.sent_to, "to and from")
+                                : fmt::format("{}, {}", to_peers(record.sent_to, "to"),
+                                              to_peers(record.received_from, "from"));
+  return fmt::format("  > {}{}{}: {}{}", what, record.detail.empty() ? "" : " ", record.detail,
+                     bytes, record.nominal ? " (nominal)" : "");
 }
 
 /// One rank's lines of one column.
