@@ -68,6 +68,7 @@ void Zero3::gather(UnitId unit) {
 
 void Zero3::release(const Use& use) {
   ++position_;
+  if (!use.reads_parameters) return;
   // Consecutive uses of one unit share the gathered copy.
   const bool used_next = position_ < micro_batch_.uses.size() &&
                          micro_batch_.uses[position_].unit == use.unit &&
