@@ -34,7 +34,7 @@ struct RunConfig {
   std::string reduce_dtype = "fp32";
   AccumulationOrder accumulation_order = AccumulationOrder::kReduced;
   bool overlap = true;
-  double bucket_mb = 1.0;  ///< MiB of fp32 gradients in a bucket
+  double bucket_mb = 0.25;  ///< MiB of fp32 gradients in a bucket
   int threads = 1;         ///< kernel threads a rank
   int ranks_per_node = 0;  ///< 0: all on one node
   std::int64_t evaluate_every = 20;
