@@ -24,15 +24,16 @@ void write_stage_files(const StageResult& result, const std::vector<std::string>
 
 std::vector<std::string> write_report(const Comparison& comparison,
                                       const std::vector<std::string>& tensors,
-                                      const RunDirectory& directory) {
+                                      const RunDirectory& directory, bool plots) {
   for (const StageComparison& stage : comparison.stages) {
     write_stage_files(stage.result, tensors, directory, comparison.config.trace);
   }
   write_file_atomically(directory.path() / "report.json", report_json(comparison));
   write_file_atomically(directory.path() / "junit.xml", junit_xml(comparison));
   std::vector<std::string> notices;
-  if (std::string notice = draw_plots(directory.path()); !notice.empty()) {
-    notices.push_back(std::move(notice));
+  if (plots) {
+    std::string notice = draw_plots(directory.path());
+    if (!notice.empty()) notices.push_back(std::move(notice));
   }
   Comparison shown = comparison;
   shown.notices.insert(shown.notices.end(), notices.begin(), notices.end());
