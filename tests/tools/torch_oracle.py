@@ -123,6 +123,7 @@ def as_batch(case, values):
 
 
 def main(directory):
+    torch.set_num_threads(1)  # the work is tiny; more threads only get into each other's way
     case = json.loads((directory / "case.json").read_text())
     loss_of = gpt2_loss if case["model"] == "gpt" else tied_mlp_loss
     initial = read_safetensors(directory / "initial.safetensors")
