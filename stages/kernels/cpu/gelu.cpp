@@ -8,10 +8,10 @@ namespace {
 constexpr float kSqrtTwoOverPi = 0.7978845608F;
 constexpr float kCubic = 0.044715F;
 
-// σ(2u) = 1 / (1 + e^(−2u))
+// σ(2u) = 1 / (1 + e^(−2u)), with −2u = x · (−2k − 2kc·x²)
 Float8 sigmoid_of_2u(Float8 x, Float8 x_squared) {
-  const Float8 inner = fma8(x_squared, splat8(kCubic), splat8(1.0F));
-  const Float8 minus_2u = x * inner * splat8(-2.0F * kSqrtTwoOverPi);
+  constexpr float kLinear = -2.0F * kSqrtTwoOverPi;
+  const Float8 minus_2u = x * fma8(x_squared, splat8(kLinear * kCubic), splat8(kLinear));
   return splat8(1.0F) / (splat8(1.0F) + exp8(minus_2u));
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #if defined(__FMA__)
 #include <immintrin.h>
@@ -65,35 +66,31 @@ inline float max_of_lanes(Float8 v) {
   return m;
 }
 
-/// eˣ with a relative error below 2⁻²³ (tested); 0 below −87.3, +inf above 88.7, NaN for NaN.
-/// x = n·ln 2 + r with |r| ≤ ln 2 / 2; eʳ by a polynomial; 2ⁿ as two factors, because n = 128 has
-/// no float.
+/// eˣ with a relative error below 2⁻²² (tested). 0 below −87.3; +inf above 88.37, slightly before
+/// fp32 overflows; NaN for NaN.
+///
+/// x = n·ln 2 + r with |r| ≤ ln 2 / 2; eʳ is a polynomial with the least largest relative error
+/// (2⁻²⁹, Remez's algorithm), and 2ⁿ is put together from its bits.
 inline Float8 exp8(Float8 x) {
-  const Float8 low = splat8(-87.33654F);
-  const Float8 high = splat8(88.8F);
-  // Comparisons with NaN are false, so NaN passes both clamps.
-  const Float8 clamped = x > high ? high : (x < low ? low : x);
-  const Float8 shift = splat8(0x1.8p23F);  // adding it rounds to an integer
-  const Float8 shifted = fma8(clamped, splat8(1.44269504F), shift);
+  // Adding 1.5·2²³ rounds to an integer. 127 more, and its low bits are the exponent field of 2ⁿ.
+  const Float8 shift = splat8(0x1.8p23F + 127.0F);
+  const Float8 shifted = fma8(x, splat8(1.44269504F), shift);
   const Float8 n = shifted - shift;
-  // ln 2 in two parts: the first is exact when multiplied by n.
-  Float8 r = fma8(n, splat8(-0.693359375F), clamped);
+  // ln 2 in two parts: the product with the first is exact.
+  Float8 r = fma8(n, splat8(-0.693359375F), x);
   r = fma8(n, splat8(2.12194440e-4F), r);
-  Float8 p = splat8(1.0F / 5040.0F);
-  p = fma8(p, r, splat8(1.0F / 720.0F));
-  p = fma8(p, r, splat8(1.0F / 120.0F));
-  p = fma8(p, r, splat8(1.0F / 24.0F));
-  p = fma8(p, r, splat8(1.0F / 6.0F));
-  p = fma8(p, r, splat8(0.5F));
+  Float8 p = splat8(1.383679402e-3F);
+  p = fma8(p, r, splat8(8.374857074e-3F));
+  p = fma8(p, r, splat8(4.166822868e-2F));
+  p = fma8(p, r, splat8(1.666641968e-1F));
+  p = fma8(p, r, splat8(4.999999206e-1F));
+  p = fma8(p, r, splat8(1.000000036F));
   p = fma8(p, r, splat8(1.0F));
-  p = fma8(p, r, splat8(1.0F));
-  // The integer n sits in the low bits of `shifted`; NaN lanes end as NaN through p.
-  const Integer8 bits = std::bit_cast<Integer8>(shifted) - std::bit_cast<Integer8>(shift);
-  const Integer8 half = bits >> 1;
-  const Float8 scale1 = std::bit_cast<Float8>((half + 127) << 23);
-  const Float8 scale2 = std::bit_cast<Float8>((bits - half + 127) << 23);
-  const Float8 result = p * scale1 * scale2;
-  return x < low ? splat8(0.0F) : result;
+  const Float8 power = std::bit_cast<Float8>(std::bit_cast<Integer8>(shifted) << 23);
+  Float8 result = p * power;
+  // Comparisons with NaN are false, and its p is NaN.
+  result = x > splat8(88.37F) ? splat8(std::numeric_limits<float>::infinity()) : result;
+  return x < splat8(-87.33F) ? splat8(0.0F) : result;
 }
 
 }  // namespace zerolab::cpu

@@ -1,5 +1,5 @@
 /// \file
-/// The two loops of a softmax over one row.
+/// The loops over one row that a softmax is made of.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,17 @@ inline float exp_and_sum(const float* x, float* y, std::int64_t count, float max
     total0 += e;
   }
   return sum_of_lanes(total0 + total1);
+}
+
+/// Σ x ⊙ y
+inline float row_dot(const float* x, const float* y, std::int64_t count) {
+  Float8 total = splat8(0.0F);
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) total = fma8(load8(x + i), load8(y + i), total);
+  if (i < count) {
+    total = fma8(load8(x + i, count - i, 0.0F), load8(y + i, count - i, 0.0F), total);
+  }
+  return sum_of_lanes(total);
 }
 
 inline void multiply_row(float* x, std::int64_t count, float factor) {

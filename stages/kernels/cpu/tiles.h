@@ -25,7 +25,7 @@ struct TileGrid {
   Tile tile(std::int64_t index) const;
 };
 
-/// The grid for an (m,n) result with inner size k.
+/// The grid for an (m,n) result.
 TileGrid tile_grid(MatrixShape shape);
 
 /// Calls epilogue(Tile) for every tile of C(m,n) += A·B, right after the tile was computed and
