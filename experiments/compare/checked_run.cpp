@@ -34,10 +34,10 @@ std::vector<std::vector<Finding>> find_provenance(World& world, const RunInputs&
   return by_rank;
 }
 
-/// COMM and MEM: the bytes of the finished run against the formula.
+/// COMM and MEM: the bytes of the finished run against the formula, where there is one.
 void check_result(const RunConfig& config, CheckedRun& run) {
   std::vector<RankResult>& ranks = run.result.ranks;
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
+  for (std::size_t r = 0; r < run.predicted.size(); ++r) {
     if (wants(config, "COMM")) {
       append(ranks[r].findings, check_volume(ranks[r], run.predicted[r], config));
     }
@@ -116,14 +116,14 @@ CheckedRun run_checked(World& world, const RunInputs& inputs, const PlannedRun& 
   }
 
   CheckedRun finished;
-  for (int r = 0; r < own.config.ranks; ++r) {
+  for (int r = 0; r < own.config.ranks && !planned.own(); ++r) {
     finished.predicted.push_back(predict(planned.stage, own.config, own.model, r));
   }
   try {
     finished.result = train(world, own, run);
   } catch (const Failure& failure) {
     std::optional<Finding> finding = collective_finding(failure);
-    if (!planned.faulty || !finding) throw;
+    if (!(planned.faulty || planned.own()) || !finding) throw;
     finished.result = broken_off(run, own.config.ranks, std::move(*finding));
     return finished;
   }

@@ -19,14 +19,17 @@ using ObserverFactory = std::function<std::vector<std::unique_ptr<TrainObserver>
 
 struct CheckedRun {
   StageResult result;                 ///< findings of all checks among those of its ranks
-  std::vector<Prediction> predicted;  ///< by rank
+  std::vector<Prediction> predicted;  ///< by rank; empty where there is no formula
 };
 
 /// Provenance first, then training under the checks that watch, then the checks that look at what
 /// it brought home, then those that repeat it. All processes call it.
 ///
-/// A faulty run that makes ranks call different collectives ends with a finding instead of an
-/// exception, and without steps. \throws whatever else goes wrong.
+/// A stage of a reader's own has no formula: COMM then compares the ranks' calls only, and MEM
+/// looks for memory that should have been freed.
+///
+/// A faulty run, or one of a reader's stage, that makes ranks call different collectives ends with
+/// a finding instead of an exception, and without steps. \throws whatever else goes wrong.
 CheckedRun run_checked(World& world, const RunInputs& inputs, const PlannedRun& run,
                        const ObserverFactory& observers);
 

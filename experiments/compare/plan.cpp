@@ -62,7 +62,8 @@ RunConfig config_of(const RunConfig& config, const PlannedRun& run) {
 }
 
 StageRun stage_run(const PlannedRun& run) {
-  return {run.name, run.stage, stage_factory(run.stage), run.order, {}, {}};
+  const StageFactory factory = run.own() ? run.factory : stage_factory(run.stage);
+  return {run.name, run.stage, factory, run.order, {}, {}};
 }
 
 }  // namespace zerolab

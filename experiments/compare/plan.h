@@ -17,6 +17,10 @@ struct PlannedRun {
   std::string compared_with;  ///< the name of another run; empty for a reference
   AccumulationOrder order = AccumulationOrder::kReduced;
   bool faulty = false;
+  StageFactory factory = {};  ///< of a stage that is none of ours; empty: the one called `stage`
+
+  /// A stage of a reader's own: there is no formula of its bytes.
+  bool own() const { return static_cast<bool>(factory); }
 };
 
 /// References come before the runs that are held against them.
