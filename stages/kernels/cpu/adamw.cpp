@@ -12,9 +12,9 @@ constexpr std::int64_t kGrain = 1 << 15;
 /// The rule's numbers, computed once in fp64 and rounded once, as torch does with its scalars.
 struct Numbers {
   float factor, beta1, one_minus_beta1, beta2, one_minus_beta2;
-  float keep;              // 1 − lr·weight_decay
-  float step_size;         // lr / (1 − β1^step)
-  float correction2_root;  // √(1 − β2^step)
+  float keep;          // 1 − lr·weight_decay
+  float step_size;     // lr / (1 − β1^step)
+  float inverse_root;  // 1 / √(1 − β2^step)
   float epsilon;
 };
 
@@ -30,7 +30,7 @@ Numbers numbers_of(const AdamWRule& rule, float factor, bool decay) {
           static_cast<float>(1.0 - static_cast<double>(rule.beta2)),
           decay ? static_cast<float>(1.0 - lr * static_cast<double>(rule.weight_decay)) : 1.0F,
           static_cast<float>(lr / correction1),
-          static_cast<float>(std::sqrt(correction2)),
+          static_cast<float>(1.0 / std::sqrt(correction2)),
           rule.epsilon};
 }
 
@@ -41,7 +41,7 @@ void update(float* __restrict p, const float* __restrict g, float* __restrict m,
     const float gradient = g[i] * n.factor;
     const float first = m[i] * n.beta1 + gradient * n.one_minus_beta1;
     const float second = v[i] * n.beta2 + gradient * gradient * n.one_minus_beta2;
-    const float denominator = std::sqrt(second) / n.correction2_root + n.epsilon;
+    const float denominator = std::sqrt(second) * n.inverse_root + n.epsilon;
     m[i] = first;
     v[i] = second;
     p[i] = p[i] * n.keep - n.step_size * first / denominator;

@@ -16,17 +16,17 @@
 
 namespace zerolab::cpu {
 
+inline constexpr std::uint64_t kFingerprintIndexFactor = 0x9E3779B97F4A7C15;  // 2⁶⁴ / golden ratio
+// Odd, so that multiplying is bijective; below 2³², so that it is cheap in vector lanes.
+inline constexpr std::uint64_t kFingerprintFactor1 = 0xD168AAAD;
+inline constexpr std::uint64_t kFingerprintFactor2 = 0xAF723597;
+
 /// What one element contributes. `bits` is its bit pattern, zero-extended.
 constexpr std::uint64_t fingerprint_of_element(std::int64_t index, std::uint32_t bits) {
-  // Odd 32-bit factors: multiplication stays bijective and costs two instead of three vector
-  // multiplications.
-  constexpr std::uint64_t kIndexFactor = 0x9E3779B97F4A7C15;
-  constexpr std::uint64_t kFactor1 = 0xD168AAAD;
-  constexpr std::uint64_t kFactor2 = 0xAF723597;
-  std::uint64_t h = (static_cast<std::uint64_t>(index) + 1) * kIndexFactor;
+  std::uint64_t h = (static_cast<std::uint64_t>(index) + 1) * kFingerprintIndexFactor;
   h ^= bits;
-  h = (h ^ (h >> 32U)) * kFactor1;
-  h = (h ^ (h >> 29U)) * kFactor2;
+  h = (h ^ (h >> 32U)) * kFingerprintFactor1;
+  h = (h ^ (h >> 29U)) * kFingerprintFactor2;
   return h ^ (h >> 32U);
 }
 
