@@ -15,10 +15,12 @@ namespace zerolab {
 
 struct CommSettings {
   Reduction reduction = Reduction::kOrdered;
-  int ranks_per_node = 0;        ///< 0: all ranks on one node
-  bool checked = true;           ///< compare each call's header across ranks first
-  double timeout_seconds = 300;  ///< watchdog: names the rank and the call everyone waits for
-  std::int64_t max_message_count = 1 << 28;  ///< elements per message; larger ones are split
+  int ranks_per_node = 0;  ///< 0: all ranks on one node
+  bool checked = true;     ///< compare each call's header across ranks first
+  double timeout_seconds =
+      300;  ///< watchdog: names the rank and the call everyone waits for; 0: off
+  /// Largest count of one message (bytes; elements in native calls); longer ones are split.
+  std::int64_t max_message_count = 1 << 28;
 };
 
 /// One rank's place in a running world. Lives as long as the rank's function.

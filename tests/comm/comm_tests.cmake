@@ -13,6 +13,12 @@ if(ZEROLAB_HAS_MPI)
       OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_pml=ob1
       OMPI_MCA_btl=self,vader OMPI_MCA_rmaps_base_oversubscribe=1
       OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
+  if(ZEROLAB_SANITIZE)
+    list(APPEND _mpi_environment
+         TSAN_OPTIONS=ignore_noninstrumented_modules=1
+         ASAN_OPTIONS=fast_unwind_on_malloc=0
+         LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/mpi/lsan_suppressions.txt)
+  endif()
   foreach(_ranks 1 2 3 4 8)
     add_test(NAME comm.mpi.${_ranks}_ranks
              COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${_ranks}
@@ -20,6 +26,7 @@ if(ZEROLAB_HAS_MPI)
     set_tests_properties(comm.mpi.${_ranks}_ranks PROPERTIES
       LABELS mpi TIMEOUT 300 PROCESSORS 2 ENVIRONMENT "${_mpi_environment}")
   endforeach()
+  set_property(TEST comm.mpi.3_ranks APPEND PROPERTY LABELS sanitize)
 endif()
 
 # How a job ends, and its bytes against those that Open MPI's monitoring sees.

@@ -48,6 +48,7 @@ MpiRun::~MpiRun() {
 
 bool MpiRun::abort(const std::string& message) {
   if (!abort_.raise(message)) return false;
+  aborted_here_ = true;
   for (int peer = 0; peer < size_; ++peer) {
     if (peer != rank_) send(peer, kAbort, message.data(), std::min(message.size(), kMaxMessage));
   }

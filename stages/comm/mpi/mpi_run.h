@@ -44,6 +44,8 @@ class MpiRun {
   bool broken() const { return abort_.raised() || giving_up_; }
 
   const AbortState& abort_state() const { return abort_; }
+  /// Whether the abort's message is this rank's own.
+  bool aborted_here() const { return aborted_here_; }
   /// Ends the waits of all ranks; false when another message came first.
   bool abort(const std::string& message);
   /// This rank is unwinding an exception: its own waits end, the message follows by `abort`.
@@ -106,6 +108,7 @@ class MpiRun {
   int rank_ = 0;
   int size_ = 1;
   AbortState abort_;
+  std::atomic<bool> aborted_here_{false};
   std::atomic<bool> giving_up_{false};
 
   std::mutex mutex_;  // guards what follows; taken only when a message has come, or by set-up

@@ -103,6 +103,8 @@ class MpiWorld final : public World {
     try {
       MpiContext context(run);
       body(context);
+      // A call failed on the worker and the host never looked.
+      if (run.aborted_here()) throw Failure(run.abort_state().message());
       if (run.abort_state().raised()) throw Aborted(run.abort_state().message());
     } catch (const Aborted& aborted) {
       error = std::current_exception();

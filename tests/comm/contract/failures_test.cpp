@@ -142,6 +142,21 @@ TEST_P(FailureContract, AnExceptionInStreamWorkTakesTheOthersDown) {
   EXPECT_EQ(message, "the kernel failed");
 }
 
+TEST_P(FailureContract, AFailureThatNoHostLooksAtStillEndsTheRun) {
+  std::string message = "nothing was thrown";
+  try {
+    world().run([this](RankContext& context) {
+      const auto device = make_cpu_device();
+      const auto stream = device->create_stream("communication");
+      const auto comm = context.create_communicator(*device, *stream, settings());
+      comm->barrier({context.rank() == 0 ? "this" : "that", Traffic::kTraining, ""});
+    });
+  } catch (const Failure& failure) {
+    message = failure.what();
+  }
+  EXPECT_THAT(message, AllOf(HasSubstr("this"), HasSubstr("that")));
+}
+
 TEST_P(FailureContract, AWorldCanBeRunAgainAfterAFailure) {
   message_of_run([](Rank& rank) {
     if (rank.rank() == 0) throw std::runtime_error("once");
