@@ -32,18 +32,23 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
+namespace {
+std::string cell(const char* tag, const char* attributes, const Cell& content) {
+  const std::string css =
+      content.css_class.empty() ? "" : fmt::format(" class=\"{}\"", content.css_class);
+  return fmt::format("<{0}{1}{2}>{3}</{0}>", tag, attributes, css, content.html);
+}
+}  // namespace
+
 Cell number(std::string text) { return {std::move(text), "number"}; }
 
-HtmlTable::HtmlTable(std::string caption, std::vector<std::string> header)
+HtmlTable::HtmlTable(std::string caption, std::vector<Cell> header)
     : caption_(std::move(caption)), header_(std::move(header)) {}
 
 void HtmlTable::row(std::vector<Cell> cells, std::string_view css_class) {
   rows_ += css_class.empty() ? std::string("<tr>") : fmt::format("<tr class=\"{}\">", css_class);
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const char* tag = i == 0 ? "th scope=\"row\"" : "td";
-    const std::string attribute =
-        cells[i].css_class.empty() ? "" : fmt::format(" class=\"{}\"", cells[i].css_class);
-    rows_ += fmt::format("<{}{}>{}</{}>", tag, attribute, cells[i].html, i == 0 ? "th" : "td");
+    rows_ += i == 0 ? cell("th", " scope=\"row\"", cells[i]) : cell("td", "", cells[i]);
   }
   rows_ += "</tr>\n";
 }
@@ -52,7 +57,7 @@ std::string HtmlTable::html() const {
   std::string html = "<div class=\"scroll\" tabindex=\"0\"><table>\n";
   if (!caption_.empty()) html += fmt::format("<caption>{}</caption>\n", caption_);
   html += "<thead><tr>";
-  for (const std::string& name : header_) html += fmt::format("<th scope=\"col\">{}</th>", name);
+  for (const Cell& name : header_) html += cell("th", " scope=\"col\"", name);
   return html + "</tr></thead>\n<tbody>\n" + rows_ + "</tbody></table></div>\n";
 }
 

@@ -20,13 +20,13 @@ struct Cell {
 /// A table in a box that scrolls sideways on narrow screens. The first cell of each row heads it.
 class HtmlTable {
  public:
-  HtmlTable(std::string caption, std::vector<std::string> header);
+  HtmlTable(std::string caption, std::vector<Cell> header);
   void row(std::vector<Cell> cells, std::string_view css_class = "");
   std::string html() const;
 
  private:
   std::string caption_;
-  std::vector<std::string> header_;
+  std::vector<Cell> header_;
   std::string rows_;
 };
 

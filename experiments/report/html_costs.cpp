@@ -18,6 +18,7 @@ constexpr std::string_view kFormula =
 
 /// "12,345 =" when measured and predicted agree, else both.
 Cell compared(std::int64_t measured, const std::int64_t* predicted) {
+  if (measured == 0 && (!predicted || *predicted == 0)) return number("–");
   if (!predicted) return number(grouped(measured));
   if (measured == *predicted) {
     return number(grouped(measured) + " <span class=\"good\">=</span>");
@@ -30,10 +31,10 @@ const Prediction* prediction(const StageComparison& stage, std::size_t rank) {
   return rank < stage.predicted.size() ? &stage.predicted[rank] : nullptr;
 }
 
-std::vector<std::string> header(const Comparison& comparison, const char* first) {
-  std::vector<std::string> names = {first};
+std::vector<Cell> header(const Comparison& comparison, const char* first) {
+  std::vector<Cell> names = {{first, ""}};
   for (const StageComparison& stage : comparison.stages) {
-    names.push_back(escaped(stage.result.name));
+    names.push_back(number(escaped(stage.result.name)));
   }
   return names;
 }
@@ -80,8 +81,9 @@ Cell traffic_cell(const StageComparison& stage, Traffic traffic, std::size_t op,
   } else if (predicted) {
     html += fmt::format(" <span class=\"bad\">≠ {}</span>", grouped(formula.sent()));
   }
-  return number(html + fmt::format(" <span class=\"note\">{} calls</span>",
-                                   per_step(volume.calls, rank.steps.size())));
+  const std::string calls = per_step(volume.calls, rank.steps.size());
+  return number(
+      html + fmt::format(" <span class=\"note\">{} call{}</span>", calls, calls == "1" ? "" : "s"));
 }
 
 bool used(const Comparison& comparison, Traffic traffic, std::size_t op) {
@@ -129,7 +131,8 @@ std::string memory_section(const Comparison& comparison) {
   std::vector<Cell> moments = {{"reached at", ""}};
   for (const StageComparison& stage : comparison.stages) {
     const RankResult& rank = stage.result.ranks[largest_rank(stage.result)];
-    moments.push_back({escaped(rank.peak_moment), "note"});
+    moments.push_back(
+        {rank.peak_moment.empty() ? "from the start" : escaped(rank.peak_moment), "note"});
   }
   table.row(std::move(moments), "aside");
   return fmt::format("<p>{}</p>\n{}", kFormula, table.html());

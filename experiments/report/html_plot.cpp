@@ -33,9 +33,10 @@ std::string inlined_plot(const std::filesystem::path& directory, const std::stri
   replace_all(svg, "id=\"", "id=\"" + name + "-");
   replace_all(svg, "url(#", "url(#" + name + "-");
   replace_all(svg, "href=\"#", "href=\"#" + name + "-");
-  // plots.py draws text and frames in these two inks, for the page to choose.
+  // plots.py draws text and frames, background and grid in these, for the page to choose.
   replace_all(svg, "#1b1b1c", "currentColor");
   replace_all(svg, "#fdfdfe", "var(--paper)");
+  replace_all(svg, "#b7b7b8", "var(--rule)");
   svg.insert(4,
              fmt::format(" role=\"img\" aria-label=\"{}\" class=\"plot\"", escaped(description)));
   return fmt::format("<figure><div class=\"scroll\" tabindex=\"0\">{}</div></figure>\n", svg);

@@ -12,12 +12,12 @@ std::string page_style() {
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);
 font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
-main{max-width:1220px;margin:0 auto;padding:16px 20px 48px}
+main{max-width:1320px;margin:0 auto;padding:16px 20px 48px}
 h1{font-size:1.5rem;margin:.4em 0 .2em}
 h2{font-size:1.2rem;margin:2em 0 .5em;border-bottom:1px solid var(--rule);padding-bottom:.2em}
 h3{font-size:1rem;margin:1.2em 0 .4em}
 p{margin:.5em 0;max-width:75ch}
-.sub,.note,figcaption .note{color:var(--soft)}
+.sub{max-width:none}.sub,.note{color:var(--soft)}
 .note{font-size:.85em}
 .headline{font-size:1.15rem;max-width:none;padding:.7em .9em;border-left:6px solid var(--soft);
 background:var(--band)}
@@ -38,18 +38,18 @@ table{border-collapse:collapse;font-size:.92rem;min-width:100%}
 caption{text-align:left;color:var(--soft);padding:.2em 0;font-size:.9em}
 th,td{padding:.3em .7em;border-bottom:1px solid var(--rule);text-align:left;vertical-align:baseline;
 white-space:nowrap}
-thead th{background:var(--band);font-weight:600}
+thead th{vertical-align:bottom;background:var(--band);font-weight:600}
 tbody th{font-weight:500}
-td.number,thead th:not(:first-child){font-variant-numeric:tabular-nums}
-td.number{text-align:right}
-thead th:not(:first-child){text-align:right}
+tbody th,thead th:first-child{position:sticky;left:0}
+tbody th{background:var(--paper)}
+.number{text-align:right;font-variant-numeric:tabular-nums}
 tr.total>*{font-weight:600;border-top:2px solid var(--rule)}
 tr.aside>*{color:var(--soft)}
 tr.aside td{text-align:right;white-space:normal}
 code{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:.92em;overflow-wrap:anywhere}
 figure{margin:1em 0}
 figcaption{font-weight:600}
-svg.plot{display:block;width:100%;height:auto;max-width:880px;min-width:560px;color:var(--ink)}
+svg.plot{display:block;width:100%;height:auto;max-width:900px;min-width:520px;color:var(--ink)}
 svg.picture{display:block;width:100%;height:auto;font:11px system-ui,"DejaVu Sans",sans-serif}
 .picture text{fill:var(--ink)}
 .picture .phase,.picture .rank{font-size:12px;font-weight:600}
@@ -72,7 +72,7 @@ th,td{padding:.3em .5em}.headline{font-size:1.02rem}}
 --bad:#8a2900;--near:#6b4600;--absent:#e4e4e4}
 body{font-size:10pt}main{max-width:none;padding:0}.scroll{overflow:visible}
 svg.plot,svg.picture{min-width:0!important}table{font-size:8pt}th,td{padding:.2em .35em}
-figure,tr,.callout{break-inside:avoid}h2,h3,figcaption{break-after:avoid}
+figure,table,.callout{break-inside:avoid}h2,h3,figcaption{break-after:avoid}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 )css" + picture_style();
 }

@@ -67,9 +67,15 @@ std::string evidence(const Comparison& comparison, const StageComparison& stage)
     html += fmt::format("<p>{}</p>", escaped(divergence_text(stage, comparison.reference)));
     HtmlTable table(
         "Where the bits first differ",
-        {"step", "phase", "tensor", "rank", "element",
-         escaped(stage.compared_with.empty() ? comparison.reference : stage.compared_with),
-         escaped(stage.result.name), "ULP", "elements that differ"});
+        {number("step"),
+         {"phase", ""},
+         {"tensor", ""},
+         number("rank"),
+         number("element"),
+         number(escaped(stage.compared_with.empty() ? comparison.reference : stage.compared_with)),
+         number(escaped(stage.result.name)),
+         number("ULP"),
+         number("elements that differ")});
     table.row({number(grouped(d.step)),
                {escaped(spoken(d.phase)), ""},
                {fmt::format("<code>{}</code>", escaped(d.tensor)), ""},
@@ -93,8 +99,15 @@ std::string verdict_section(const Comparison& comparison) {
   for (const std::string& notice : comparison.notices) {
     html += fmt::format("<p class=\"notice\">{}</p>\n", escaped(notice));
   }
-  HtmlTable table("", {"stage", "verdict", "final loss", "held-out loss", "gradient norm",
-                       "held, largest rank", "sent a step", "tokens/s", "checks passed"});
+  HtmlTable table("", {{"stage", ""},
+                       {"verdict", ""},
+                       number("final loss"),
+                       number("held-out loss"),
+                       number("gradient norm"),
+                       number("held, largest rank"),
+                       number("sent a step"),
+                       number("tokens/s"),
+                       number("checks passed")});
   for (const StageComparison& stage : comparison.stages) add_row(table, comparison, stage);
   html += table.html();
   for (const StageComparison& stage : comparison.stages) {

@@ -14,8 +14,9 @@
 namespace zerolab {
 namespace {
 
-constexpr double kGutter = 208;  // for the lanes' names
-constexpr double kColumn = 76;   // width of one visit
+constexpr double kGutter = 200;  // for the lanes' names
+constexpr double kBegin = 44;    // width of what is before the first visit
+constexpr double kColumn = 63;   // width of one visit
 constexpr double kHeader = 40;   // phase and unit
 constexpr double kLane = 24;     // a lane of what is always held
 constexpr double kRow = 19;      // one row of blocks that come and go
@@ -45,7 +46,7 @@ class Drawing {
       timelines_.push_back(step_timeline(result.ranks[r]));
     }
     if (!drawable()) return;
-    width_ = kGutter + kColumn * static_cast<double>(columns().size()) + 4;
+    width_ = x_of(static_cast<int>(columns().size())) + 8;
     headings();
     lanes(timelines_.front());
     moves(timelines_.front());
@@ -57,7 +58,7 @@ class Drawing {
     if (!drawable()) return "";
     std::string separators;
     for (std::size_t c = 0; c < columns().size(); ++c) {
-      const double x = kGutter + kColumn * static_cast<double>(c);
+      const double x = x_of(static_cast<int>(c));
       separators += fmt::format(
           "<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>",
           starts_phase(c) ? "phase-rule" : "rule", x, kHeader - 18, x, y_);
@@ -66,7 +67,7 @@ class Drawing {
         "<svg class=\"picture\" role=\"img\" aria-label=\"{} holds and moves in one step\" "
         "viewBox=\"0 0 {:.0f} {:.0f}\" style=\"min-width:{:.0f}px\" "
         "xmlns=\"http://www.w3.org/2000/svg\">\n{}\n{}</svg>\n",
-        escaped(name_), width_, y_ + 4, width_, separators, canvas_.body());
+        escaped(name_), width_, y_ + 4, 0.9 * width_, separators, canvas_.body());
   }
 
  private:
@@ -81,13 +82,16 @@ class Drawing {
   bool starts_phase(std::size_t c) const {
     return c > 0 && columns()[c].phase != columns()[c - 1].phase;
   }
-  static double x_of(int column) { return kGutter + kColumn * column; }
+  static double x_of(int column) {
+    return column == 0 ? kGutter : kGutter + kBegin + kColumn * (column - 1);
+  }
+  static double width_of(int first, int last) { return x_of(last + 1) - x_of(first); }
 
   void headings() {
     for (std::size_t c = 0; c < columns().size(); ++c) {
       const double x = x_of(static_cast<int>(c));
       if (c == 0 || starts_phase(c)) canvas_.text(x + 4, 14, "phase", "start", columns()[c].phase);
-      canvas_.text(x + kColumn / 2, 33, "unit", "middle", fitted(columns()[c].unit, kColumn));
+      canvas_.text(x + kColumn / 2, 33, "unit", "middle", fitted(columns()[c].unit, kColumn + 4));
     }
     y_ = kHeader;
   }
@@ -123,7 +127,7 @@ class Drawing {
   /// A bar through the whole step. Of a model state the bar's height is the whole model, and the
   /// filled part is the rank's share, where the rank's slice lies.
   void always_lane(const StepTimeline& timeline, Category category, std::int64_t bytes) {
-    const double width = kColumn * static_cast<double>(columns().size());
+    const double width = width_of(0, static_cast<int>(columns().size()) - 1);
     const double height = kLane - 6;
     const Ink ink = ink_of(category);
     double share = 1;
@@ -151,7 +155,7 @@ class Drawing {
       while (row < busy_until.size() && busy_until[row] >= block->first) ++row;
       if (row == busy_until.size()) busy_until.push_back(-1);
       busy_until[row] = block->last;
-      const double width = kColumn * (block->last - block->first + 1) - 2;
+      const double width = width_of(block->first, block->last) - 2;
       const double top = y_ + kRow * static_cast<double>(row);
       const double left = x_of(block->first) + 1;
       canvas_.box(left, top, width, kRow - 3, class_of(category), "",
@@ -192,13 +196,14 @@ class Drawing {
     for (const auto& [key, moved] : groups) {
       const auto& [column, traffic, op, what] = key;
       int& above = stacked[static_cast<std::size_t>(column)];
-      move_box(x_of(column) + 1, top + kMove * above, traffic, op, moved);
+      move_box(column, top + kMove * above, traffic, op, moved);
       ++above;
     }
     const int tallest = std::max(2, *std::ranges::max_element(stacked));
     for (std::size_t c = 0; c < stacked.size(); ++c) {
       if (stacked[c] == 0) continue;
-      const double x = x_of(static_cast<int>(c)) + kColumn / 2;
+      const int column = static_cast<int>(c);
+      const double x = x_of(column) + width_of(column, column) / 2;
       canvas_.arrow(x, top - 2, top - 13, true);
       if (timelines_.size() < 2) continue;
       canvas_.arrow(x, top + kMove * stacked[c], top + kMove * tallest + 10, true);
@@ -206,20 +211,22 @@ class Drawing {
     y_ = top + kMove * tallest + 16;
   }
 
-  void move_box(double x, double y, Traffic traffic, CollectiveOp op, const Moved& moved) {
+  void move_box(int column, double y, Traffic traffic, CollectiveOp op, const Moved& moved) {
     const bool control = traffic == Traffic::kControl;
     const std::string css = control ? "move-control" : class_of(op);
-    const double width = kColumn - 2;
-    const std::string calls = moved.calls > 1 ? fmt::format(" ×{}", moved.calls) : "";
-    const std::string what = control ? "control" + calls
-                             : moved.calls > 1
-                                 ? std::string(short_name(op)) + calls
-                                 : fmt::format("{} {}", short_name(op), moved.first->detail);
-    canvas_.box(x, y, width, kMove - 4, css, control ? "" : ink_of(op).pattern,
-                fmt::format("{}{}: {} sent by each rank{}", moved.first->what, calls,
+    const double x = x_of(column) + 1;
+    const double width = width_of(column, column) - 2;
+    const std::string calls = moved.calls > 1 ? fmt::format("×{}", moved.calls) : "";
+    canvas_.box(x, y, width, kMove - 4, css, "",
+                fmt::format("{} {}{}: {} sent by each rank{}", moved.first->what,
+                            moved.calls > 1 ? "" : moved.first->detail, calls,
                             bytes_text(moved.sent_bytes), moved.nominal ? " (nominal)" : ""));
-    canvas_.text(x + width / 2, y + 12, "on-" + css, "middle", fitted(what, width + 4));
-    canvas_.text(x + width / 2, y + 25, "on-" + css, "middle", bytes_text(moved.sent_bytes));
+    const std::string detail = moved.calls > 1 ? calls : moved.first->detail;
+    canvas_.text(x + width / 2, y + 12, "on-" + css, "middle",
+                 fitted(control ? "control" : detail, width + 6));
+    canvas_.text(x + width / 2, y + 25, "on-" + css, "middle",
+                 control ? bytes_text(moved.sent_bytes)
+                         : fmt::format("{} {}", short_name(op), bytes_text(moved.sent_bytes)));
   }
 
   std::int64_t whole_;

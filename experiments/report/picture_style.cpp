@@ -9,9 +9,9 @@ namespace zerolab {
 std::string picture_style() {
   std::string css;
   const auto ink = [&](const std::string& name, const Ink& colours) {
-    css +=
-        fmt::format(".{}{{fill:{};stroke:#0006;stroke-width:.6}}.on-{}{{fill:{};font-size:10px}}\n",
-                    name, colours.fill, name, colours.text);
+    css += fmt::format(
+        ".{}{{fill:{};stroke:#0006;stroke-width:.6}}.picture .on-{}{{fill:{};font-size:10px}}\n",
+        name, colours.fill, name, colours.text);
   };
   for (int c = 0; c < kCategoryCount; ++c) {
     ink(class_of(static_cast<Category>(c)), ink_of(static_cast<Category>(c)));

@@ -14,9 +14,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
+from matplotlib.ticker import MaxNLocator  # noqa: E402
 
-# Text and frames in INK, background in PAPER: the HTML report exchanges these two for its own.
-INK, PAPER = "#1b1b1c", "#fdfdfe"
+# Text and frames, background, grid: the HTML report exchanges these three for its own.
+INK, PAPER, RULE = "#1b1b1c", "#fdfdfe", "#b7b7b8"
 
 # Okabe and Ito's palette, which the colour-blind can tell apart; a hatch for grey print.
 CATEGORY = {
@@ -69,7 +70,7 @@ STYLE = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": "#b8b8b8",
+    "grid.color": RULE,
     "grid.linewidth": 0.5,
     "font.size": 9.5,
     "axes.titlesize": 11,
@@ -91,8 +92,10 @@ def byte_unit(largest):
     return 1, "B"
 
 
-def short(value):
-    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+def figure_text(value, largest):
+    """The same number of decimals all over a chart."""
+    decimals = 0 if largest >= 100 else 1 if largest >= 10 else 2
+    return f"{value:,.{decimals}f}"
 
 
 def line_of(index, reference):
@@ -114,7 +117,7 @@ def subtitle(report):
 def plot_loss(report):
     """Loss and held-out loss; below, the difference to the reference, on an axis that shows zero."""
     figure, (top, bottom) = plt.subplots(
-        2, 1, figsize=(7.4, 6.0), sharex=True, height_ratios=(2.2, 1), constrained_layout=True)
+        2, 1, figsize=(8.2, 6.0), sharex=True, height_ratios=(2.2, 1), constrained_layout=True)
     stages = report["stages"]
     reference = next((s for s in stages if s["name"] == report["reference"]), stages[0])
     base = numbers(reference["loss"])
@@ -143,6 +146,7 @@ def plot_loss(report):
                     linewidth=1.2 + 0.9 * (len(stages) - 1 - index), label=stage["name"])
     top.plot([], [], color=INK, linestyle="none", marker="o", markersize=9, markerfacecolor="none",
              label="held-out loss (hollow)")
+    top.xaxis.set_major_locator(MaxNLocator(integer=True))
     top.set_ylabel("mean loss, nats per token")
     top.set_title("Training loss\n" + subtitle(report))
     top.legend(loc="upper right")
@@ -173,8 +177,9 @@ def plot_loss(report):
     return figure
 
 
-def stacked(axes, x, width, parts, palette, factor, faded):
-    """One bar of `parts` {name: bytes}; returns its height in units of `factor`."""
+def stacked(axes, x, width, parts, palette, factor, faded, top):
+    """One bar of `parts` {name: bytes} with its height in units of `factor` on it. Parts that are
+    tall enough for a number on an axis up to `top` have one too, unless the bar is faded."""
     bottom = 0.0
     for name, (color, hatch) in palette.items():
         value = parts.get(name, 0) / factor
@@ -182,8 +187,14 @@ def stacked(axes, x, width, parts, palette, factor, faded):
             continue
         axes.bar(x, value, width, bottom=bottom, color=color, hatch=hatch, edgecolor=INK,
                  linewidth=0.6, alpha=0.45 if faded else 1.0)
+        if not faded and value > 0.04 * top and value < sum(parts.values()) / factor:
+            axes.annotate(figure_text(value, top), (x, bottom + value / 2), ha="center",
+                          va="center", fontsize=7.5, bbox={
+                              "boxstyle": "round,pad=0.15", "facecolor": PAPER, "alpha": 0.85,
+                              "edgecolor": "none"})
         bottom += value
-    return bottom
+    axes.annotate(figure_text(bottom, top), (x, bottom), xytext=(0, 2), ha="center",
+                  textcoords="offset points", fontsize=9, fontweight="normal" if faded else "bold")
 
 
 def legend_of(names, palette):
@@ -197,31 +208,29 @@ def plot_memory(report):
     ranks = [max(s["memory"]["per_rank"], key=lambda rank: rank["peak_bytes"]) for s in stages]
     predicted = ["predicted_at_peak" in rank for rank in ranks]
     factor, unit = byte_unit(max(rank["peak_bytes"] for rank in ranks))
-    figure, axes = plt.subplots(figsize=(7.4, 4.8), constrained_layout=True)
+    figure, axes = plt.subplots(figsize=(8.2, 5.2), constrained_layout=True)
     names = set()
     top = max(rank["peak_bytes"] for rank in ranks) / factor
     for i, rank in enumerate(ranks):
         measured = {k: v for k, v in rank["at_peak"].items() if k != "checks" and v}
         names |= set(measured)
-        height = stacked(axes, i - 0.2, 0.36, measured, CATEGORY, factor, faded=False)
-        axes.annotate(short(height), (i - 0.2, height), xytext=(0, 2), textcoords="offset points",
-                      ha="center", fontweight="bold", fontsize=9)
+        stacked(axes, i - 0.2, 0.36, measured, CATEGORY, factor, False, top)
         if not predicted[i]:
             continue
         formula = {k: v for k, v in rank["predicted_at_peak"].items() if k != "checks" and v}
         names |= set(formula)
-        height = stacked(axes, i + 0.2, 0.36, formula, CATEGORY, factor, faded=True)
-        axes.annotate(short(height), (i + 0.2, height), xytext=(0, 2), textcoords="offset points",
-                      ha="center", fontsize=9)
+        stacked(axes, i + 0.2, 0.36, formula, CATEGORY, factor, True, top)
     axes.set_xticks(range(len(stages)), [
-        s["name"] + ("\n= formula to the byte" if s["memory"]["as_predicted"] else
-                     "\n≠ formula" if has else "") for s, has in zip(stages, predicted)])
+        s["name"] + ("\n= predicted" if s["memory"]["as_predicted"] else
+                     "\n≠ predicted" if has else "") for s, has in zip(stages, predicted)])
+    if len(stages) > 4:
+        axes.tick_params(axis="x", labelsize=8)
     axes.grid(axis="x", visible=False)
     axes.set_xlim(-0.6, len(stages) - 0.4)
     axes.set_ylim(0, top * 1.1)
     axes.set_ylabel(f"held at the largest total, {unit}")
-    axes.set_title("Memory of the rank that holds most: measured (left), predicted (right, pale)\n" +
-                   subtitle(report))
+    axes.set_title("Memory of the rank that holds most: measured (left), predicted (right, pale);\n"
+                   "= means to the byte — " + subtitle(report))
     handles = legend_of(names, CATEGORY)[::-1]
     axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.01, 0.5))
     return figure
@@ -244,9 +253,7 @@ def traffic_panel(axes, report, group, title):
         for part, x, faded in ((sent, i - 0.2, False), (formula, i + 0.2, True)):
             if part is None:
                 continue
-            height = stacked(axes, x, 0.36, part, OPERATION, factor, faded)
-            axes.annotate(short(height), (x, height), xytext=(0, 2), textcoords="offset points",
-                          ha="center", fontsize=8.5, fontweight="normal" if faded else "bold")
+            stacked(axes, x, 0.36, part, OPERATION, factor, faded, largest / factor)
     axes.set_xticks(range(len(stages)), [s["name"] for s in stages])
     if len(stages) > 4:
         axes.tick_params(axis="x", labelrotation=30)
@@ -260,7 +267,7 @@ def traffic_panel(axes, report, group, title):
 
 def plot_communication(report):
     figure, (left, right) = plt.subplots(
-        1, 2, figsize=(7.8, 4.6), width_ratios=(1.25, 1), constrained_layout=True)
+        1, 2, figsize=(8.2, 4.8), width_ratios=(1.25, 1), constrained_layout=True)
     names = traffic_panel(left, report, "training", "training: gradients and parameters")
     names |= traffic_panel(right, report, "control", "control: losses and norms")
     figure.suptitle("Bytes sent in one step by the rank that sends most:\n"
@@ -275,7 +282,7 @@ def plot_communication(report):
 def plot_throughput(report):
     """Tokens per second, and the spread of the step time over the steps."""
     stages = report["stages"]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(7.8, 4.2), constrained_layout=True)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.2, 4.2), constrained_layout=True)
     for i, stage in enumerate(stages):
         color, _, _ = LINES[i % len(LINES)]
         color = "#777777" if color == "#000000" else color
@@ -293,7 +300,7 @@ def plot_throughput(report):
                       medianprops={"color": INK, "linewidth": 1.6},
                       whiskerprops={"color": INK}, capprops={"color": INK})
         median = 1000 * stage["throughput"]["step_seconds_median"]
-        right.annotate(short(median), (i + 0.28, median), xytext=(2, 0), fontsize=8.5,
+        right.annotate(figure_text(median, median), (i + 0.28, median), xytext=(2, 0), fontsize=8.5,
                        textcoords="offset points", va="center")
     names = [s["name"] for s in stages]
     for axes in (left, right):

@@ -22,7 +22,7 @@ std::string subtitle(const Comparison& comparison) {
                   config.optimizer.name, name_of(config.reduction));
   if (config.accumulate > 1) text += fmt::format(" · accumulation {}", config.accumulate);
   if (!config.fault.empty()) text += fmt::format(" · fault {}", config.fault);
-  return fmt::format("{} · {} · {:.1f} s", text, comparison.environment.started_at,
+  return fmt::format("{} · {} · {:.1f}\u00a0s", text, comparison.environment.started_at,
                      comparison.seconds);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -22,14 +23,23 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-std::vector<std::string> compared(const Comparison& comparison, Verdict verdict) {
-  std::vector<std::string> names;
+/// The stages with this verdict, grouped by what they were compared with:
+/// "zero1 and zero2 SAY ddp, and zero1.local ddp.local".
+std::string claims(const Comparison& comparison, Verdict verdict, const std::string& say) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const StageComparison& stage : comparison.stages) {
-    if (!stage.compared_with.empty() && stage.verdict == verdict) {
-      names.push_back(stage.result.name);
-    }
+    if (stage.compared_with.empty() || stage.verdict != verdict) continue;
+    auto group = std::ranges::find(groups, stage.compared_with,
+                                   [](const auto& entry) { return entry.first; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {stage.compared_with, {}});
+    group->second.push_back(stage.result.name);
   }
-  return names;
+  std::string text;
+  for (const auto& [reference, names] : groups) {
+    text += text.empty() ? fmt::format("{} {} {}", listed(names), say, reference)
+                         : fmt::format(", and {} as {}", listed(names), reference);
+  }
+  return text;
 }
 
 /// All digits that matter: enough to round-trip an fp32.
@@ -56,37 +66,31 @@ std::string meaning(Verdict verdict) {
 }
 
 std::string headline(const Comparison& comparison) {
-  const std::string steps = counted(comparison.config.steps, "step");
-  const std::string ranks = counted(comparison.config.ranks, "rank");
-  const std::string run = fmt::format("{}, {}, {}", comparison.config.model, ranks, steps);
-  const std::vector<std::string> diverged = compared(comparison, Verdict::kDiverged);
-  if (!diverged.empty()) {
-    return fmt::format("Diverged: {} did not train the same model as {} ({}).", listed(diverged),
-                       comparison.reference, run);
-  }
+  const std::string run =
+      fmt::format("{}, {}, {}", comparison.config.model, counted(comparison.config.ranks, "rank"),
+                  counted(comparison.config.steps, "step"));
+  const std::string diverged =
+      claims(comparison, Verdict::kDiverged, "did not train the same model as");
+  if (!diverged.empty()) return fmt::format("Diverged: {} ({}).", diverged, run);
   // Without an unequal stage only a check can have decided.
   if (comparison.verdict == Verdict::kDiverged) {
     return fmt::format("Diverged: a check found something wrong ({}).", run);
   }
-  std::vector<std::string> parts;
-  const auto say = [&](Verdict verdict, const char* what) {
-    const std::vector<std::string> names = compared(comparison, verdict);
-    if (!names.empty()) parts.push_back(fmt::format("{} {}", listed(names), what));
-  };
   if (comparison.stages.size() <= 1) {
     return fmt::format("Clean: {} trained and its checks found nothing wrong ({}).",
                        comparison.reference, run);
   }
-  const bool equal = comparison.verdict == Verdict::kEqual;
-  const std::string same =
-      fmt::format("trained the same model as {}, to the last bit", comparison.reference);
-  say(Verdict::kEqual, same.c_str());
-  say(Verdict::kExplained, "differ by a named difference, and agree without it");
-  say(Verdict::kWithinNoise, "stayed within the rounding that their reduction order allows");
-  const char* word = equal                                       ? "Equal"
-                     : comparison.verdict == Verdict::kExplained ? "Explained"
-                                                                 : "Within noise";
-  return fmt::format("{}: {} ({}).", word, fmt::format("{}", listed(parts)), run);
+  std::string text;
+  const auto add = [&](Verdict verdict, const char* say, const char* after) {
+    const std::string claim = claims(comparison, verdict, say);
+    if (!claim.empty()) text += fmt::format("{}{}{}", text.empty() ? "" : "; ", claim, after);
+  };
+  add(Verdict::kEqual, "trained the same model as", ", to the last bit");
+  add(Verdict::kExplained, "trained the same model, but for a named difference, as", "");
+  add(Verdict::kWithinNoise, "stayed within the noise of rounding around", "");
+  std::string word = spoken(name_of(comparison.verdict));
+  word.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(word.front())));
+  return fmt::format("{}: {} ({}).", word, text, run);
 }
 
 std::string divergence_text(const StageComparison& stage, const std::string& reference) {

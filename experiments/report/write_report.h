@@ -12,9 +12,8 @@ namespace zerolab {
 
 /// Writes report.json, report.html, junit.xml, the plots, and for each stage steps.jsonl,
 /// fingerprints.jsonl (where there are any) and, with `--trace`, trace.json. The caller commits.
-/// `tensors`: the layout's names, in order. Without `plots`, those are left out. Returns notices for
-/// the user, such as missing plots.
-/// \throws Failure (disk full, …).
+/// `tensors`: the layout's names, in order. Without `plots`, those are left out. Returns notices
+/// for the user, such as missing plots. \throws Failure (disk full, …).
 std::vector<std::string> write_report(const Comparison& comparison,
                                       const std::vector<std::string>& tensors,
                                       const RunDirectory& directory, bool plots = true);

@@ -82,6 +82,25 @@ TEST(VerdictSentences, SayThatTheStagesAreEqual) {
             "ranks, 3 steps).\n");
 }
 
+TEST(VerdictSentences, NameTheReferenceOfEachStage) {
+  Comparison comparison = example_comparison();
+  comparison.stages.push_back(comparison.stages[1]);
+  comparison.stages.back().result.name = "zero1.local";
+  comparison.stages.back().compared_with = "ddp.local";
+  EXPECT_THAT(headline(comparison),
+              HasSubstr("zero1 and zero3 trained the same model as ddp, and zero1.local as "
+                        "ddp.local, to the last bit"));
+}
+
+TEST(VerdictSentences, TellStagesApartThatAreEqualAndThatAreNot) {
+  Comparison comparison = example_comparison();
+  comparison.verdict = comparison.stages[2].verdict = Verdict::kWithinNoise;
+  EXPECT_THAT(
+      headline(comparison),
+      ::testing::StartsWith("Within noise: zero1 trained the same model as ddp, to the last "
+                            "bit; zero3 stayed within"));
+}
+
 TEST(VerdictSentences, NameTheFirstDivergenceWithItsEvidence) {
   const std::string text = verdict_sentences(diverged_example());
   EXPECT_THAT(text, ::testing::StartsWith("Diverged: zero3 did not train the same model as ddp"));
