@@ -7,10 +7,6 @@
 namespace zerolab {
 namespace {
 
-std::span<std::byte> bytes_of(View view) {
-  return {view.data, static_cast<std::size_t>(view.bytes())};
-}
-
 // Reads the same range of the peer's array into the view.
 void copy_from_peer(Transport& transport, int peer, View array, View piece) {
   if (piece.empty()) return;

@@ -9,10 +9,6 @@
 namespace zerolab {
 namespace {
 
-std::span<const std::byte> bytes_of(View view) {
-  return {view.data, static_cast<std::size_t>(view.bytes())};
-}
-
 void add_terms(Reduction reduction, std::span<const std::byte* const> terms, View out) {
   if (reduction == Reduction::kTree) {
     sum_as_tree(out.dtype, terms, out.data, out.count);

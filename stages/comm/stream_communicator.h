@@ -46,8 +46,9 @@ class StreamCommunicator final : public Communicator {
     CallHeader header;
     CallTag tag;
     std::int64_t sequence = 0;
-    std::shared_ptr<const std::string> phase;
-    View shared;                       ///< readable by the peers
+    std::string
+        phase;    ///< by value: a shared count would order worker and host for ThreadSanitizer
+    View shared;  ///< readable by the peers
     std::function<void()> before;      ///< runs before the peers may look
     std::function<void(Wire&)> moves;  ///< the algorithm
     bool nominal = false;              ///< its bytes are not counted but computed
@@ -68,7 +69,7 @@ class StreamCommunicator final : public Communicator {
   std::string group_;
   Buffer staging_;
   CommLedger ledger_;
-  std::shared_ptr<const std::string> phase_;
+  std::string phase_;
   std::int64_t calls_ = 0;
   std::int64_t collectives_ = 0;
   int exceptions_at_start_;

@@ -14,6 +14,10 @@
 
 namespace zerolab {
 
+inline std::span<std::byte> bytes_of(View view) {
+  return {view.data, static_cast<std::size_t>(view.bytes())};
+}
+
 struct Outgoing {
   int peer;
   std::span<const std::byte> data;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "stages/comm/message_cut.h"
 #include "stages/core/error.h"
 
 namespace zerolab {
@@ -13,16 +14,6 @@ namespace {
 constexpr int kDataTag = 0;
 
 int as_count(std::size_t bytes) { return static_cast<int>(bytes); }
-
-// Cuts a message into pieces of at most `limit` bytes, in order.
-template <class Message>
-void append_cut(const Message& message, std::int64_t limit, std::vector<Message>& pieces) {
-  const auto step = static_cast<std::size_t>(limit);
-  for (std::size_t first = 0; first < message.data.size(); first += step) {
-    pieces.push_back(
-        {message.peer, message.data.subspan(first, std::min(step, message.data.size() - first))});
-  }
-}
 
 }  // namespace
 

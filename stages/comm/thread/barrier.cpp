@@ -1,21 +1,9 @@
 #include "stages/comm/thread/barrier.h"
 
-#include <sched.h>
-
-#include <chrono>
-
-#include "stages/comm/thread/futex.h"
+#include "stages/comm/thread/waiting.h"
 #include "stages/core/error.h"
 
 namespace zerolab {
-namespace {
-
-// Ranks usually outnumber cores, so spinning must end soon: about 2 µs, then a few yields.
-constexpr int kSpins = 64;
-constexpr int kYields = 16;
-constexpr auto kSlice = std::chrono::milliseconds(20);
-
-}  // namespace
 
 Barrier::Barrier(int size)
     : size_(static_cast<std::uint32_t>(size)),
@@ -34,20 +22,16 @@ bool Barrier::arrive_and_wait(int rank, Patience& patience) {
     wake();
     return true;
   }
-  for (int i = 0;; ++i) {
+  Vigil vigil;
+  for (;;) {
     const std::uint32_t state = state_.load(std::memory_order_acquire);
     if (round_of(state) != round) return true;
     if ((state & kPoison) != 0) return false;
-    if (i < kSpins) {
-      pause_spinning();
-    } else if (i < kSpins + kYields) {
-      sched_yield();
-    } else {
-      sleepers_.fetch_add(1, std::memory_order_seq_cst);
-      futex_wait(state_, state, kSlice);
-      sleepers_.fetch_sub(1, std::memory_order_relaxed);
-      if (patience.exhausted(*this) && try_poison(round)) return false;
-    }
+    if (vigil.stay_awake()) continue;
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    futex_wait(state_, state, kSleepSlice);
+    sleepers_.fetch_sub(1, std::memory_order_relaxed);
+    if (patience.exhausted(*this) && try_poison(round)) return false;
   }
 }
 

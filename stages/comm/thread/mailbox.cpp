@@ -1,20 +1,10 @@
 #include "stages/comm/thread/mailbox.h"
 
-#include <sched.h>
-
-#include <chrono>
 #include <vector>
 
-#include "stages/comm/thread/futex.h"
+#include "stages/comm/thread/waiting.h"
 
 namespace zerolab {
-namespace {
-
-constexpr int kSpins = 64;
-constexpr int kYields = 16;
-constexpr auto kSlice = std::chrono::milliseconds(20);
-
-}  // namespace
 
 Mailbox::~Mailbox() { sort(); }
 
@@ -58,16 +48,12 @@ void Mailbox::ring() {
 }
 
 void Mailbox::wait(std::uint32_t seen) {
-  for (int i = 0; i < kSpins + kYields; ++i) {
+  Vigil vigil;
+  do {
     if (bell() != seen) return;
-    if (i < kSpins) {
-      pause_spinning();
-    } else {
-      sched_yield();
-    }
-  }
+  } while (vigil.stay_awake());
   sleeping_.store(1, std::memory_order_seq_cst);
-  futex_wait(bell_, seen, kSlice);
+  futex_wait(bell_, seen, kSleepSlice);
   sleeping_.store(0, std::memory_order_relaxed);
 }
 

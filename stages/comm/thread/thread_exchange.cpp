@@ -2,21 +2,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "stages/comm/thread/futex.h"
+#include "stages/comm/message_cut.h"
 #include "stages/comm/thread/thread_transport.h"
+#include "stages/comm/thread/waiting.h"
 
 namespace zerolab {
 namespace {
-
-// Cuts a message into pieces of at most `limit` bytes, in order.
-template <class Message>
-void append_cut(const Message& message, std::int64_t limit, std::vector<Message>& pieces) {
-  const auto step = static_cast<std::size_t>(limit);
-  for (std::size_t first = 0; first < message.data.size(); first += step) {
-    pieces.push_back(
-        {message.peer, message.data.subspan(first, std::min(step, message.data.size() - first))});
-  }
-}
 
 // The sender's memory must not be read once it has left; a taken letter is done in a moment.
 void withdraw(Letter& letter) {

@@ -1,4 +1,4 @@
-#include "stages/comm/thread/futex.h"
+#include "stages/comm/thread/waiting.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
