@@ -117,7 +117,7 @@ TEST(MemoryBench, HoldsTheResidentSetAgainstTheLedgers) {
 TEST(CompareBench, RunsTheProgramItself) {
   CompareSettings settings;
   settings.program = ZEROLAB_PROGRAM;
-  settings.options = {"--model", "gpt-micro", "--steps", "1", "--ranks", "2"};
+  settings.options = {"--model", "gpt-micro", "--steps", "1", "--ranks", "2", "--plots", "off"};
   Remarks remarks;
 
   expect_sound(bench_compare(settings, remarks), "compare");

@@ -29,7 +29,8 @@ import tempfile
 SKIPPED = 77
 LINE = re.compile(r"^([EI])\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs sent", re.MULTILINE)
 
-COMMON = ["--comm", "mpi", "--check", "none", "--model", "gpt-micro", "--micro-batch", "2", "--quiet"]
+COMMON = ["--comm", "mpi", "--check", "none", "--model", "gpt-micro", "--micro-batch", "2", "--plots", "off",
+          "--quiet"]
 RUNS = {
     "one micro-batch, with evaluations": ["compare", "--steps", "3", "--eval-every", "2", "--bucket-mb", "0.0171"],
     "three micro-batches, both accumulation orders": ["compare", "--steps", "2", "--accumulate", "3",
