@@ -86,6 +86,8 @@ void add_faults_command(CLI::App& app, Command& chosen) {
   RunOptions& run_options = options->run;
   run_options.config.steps = 5;  // a fault that needs more says so
   run_options.config.evaluate_every = 0;
+  run_options.plots = "off";
+  run_options.config.timeout_seconds = 30;  // some faults make ranks wait for one another
   options->command = faults_app->add_subcommand(
       "run", "train with a fault and show what catches it; exit 0 when all of its detectors do");
   options->command->add_option("NAME", run_options.config.fault, "zerolab faults list")->required();

@@ -120,7 +120,8 @@ int run_cli(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   Console console{out, err, alone && &err == &std::cerr && isatty(STDERR_FILENO) == 1,
                   alone && &out == &std::cout && wants_colour(stdout)};
   const auto report = [&](const char* message) {
-    if (speaks) err << "zerolab: " << message << '\n' << std::flush;
+    // In one piece: under mpirun others write to the same terminal.
+    if (speaks) err << fmt::format("zerolab: {}\n", message) << std::flush;
   };
   try {
     return parse_and_run(argc, argv, console);

@@ -115,6 +115,8 @@ void add_output_options(CLI::App& command, RunOptions& o) {
       .add_option("--out", o.config.out, "directory to write, which must not exist yet [runs/NNN]")
       ->type_name("DIR");
   command.add_flag("--trace", o.config.trace, "also write a Perfetto trace (trace.json)");
+  add(command, "--plots", o.plots, "draw the curves with matplotlib, which takes some seconds",
+      "on|off");
   command.add_flag("--quiet", o.quiet, "no progress");
 }
 
@@ -164,6 +166,7 @@ RunConfig run_config(const RunOptions& options) {
       enumerator<AccumulationOrder>("--accumulation-order", options.accumulation_order, 2);
   require_known("--overlap", options.overlap, {"on", "off"});
   config.overlap = options.overlap == "on";
+  require_known("--plots", options.plots, {"on", "off"});
   if (options.given("--seq") && config.sequence < 1) {
     bad_input("[options] --seq is {}; give at least 1 token, or leave the option out",
               config.sequence);

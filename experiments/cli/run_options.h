@@ -15,6 +15,7 @@ namespace zerolab {
 struct RunOptions {
   RunConfig config;
   std::string stages, checks, reduction, accumulation_order, overlap;
+  std::string plots = "on";
   bool quiet = false;
 
   const CLI::App* command = nullptr;

@@ -49,12 +49,28 @@ std::vector<std::string> tensor_names(const ModelSpec& model) {
   return names;
 }
 
+void print_and_write(Console& console, Setup& setup, const Comparison& comparison) {
+  console.out << '\n' << verdict_table(comparison, console.colour) << '\n';
+  console.out << verdict_sentences(comparison, console.colour) << std::flush;
+  std::vector<std::string> notices = comparison.notices;
+  for (std::string& notice :
+       write_report(comparison, tensor_names(setup.model), *setup.directory, setup.plots)) {
+    notices.push_back(std::move(notice));
+  }
+  setup.directory->commit();
+  for (const std::string& notice : notices) console.out << "note: " << notice << '\n';
+  console.out << fmt::format("{:.1f} s; report: {}\n", comparison.seconds,
+                             (setup.directory->final_path() / "report.html").string())
+              << std::flush;
+}
+
 }  // namespace
 
 Setup set_up(const RunOptions& options, RunConfig config, Purpose purpose) {
   Setup setup;
   setup.world = make_world(config, options.given("--ranks"), launch_of_this_process());
   setup.config = std::move(config);
+  setup.plots = options.plots == "on";
   run_agreed(*setup.world, [&] { open_inputs(setup, purpose); });
   // Last, so that nothing is left to go wrong but the training itself.
   run_agreed(*setup.world, [&] {
@@ -75,19 +91,11 @@ ObserverFactory progress_of(Console& console, const RunOptions& options) {
 }
 
 void publish(Console& console, Setup& setup, const Comparison& comparison) {
-  if (!setup.speaks()) return;
-  console.out << '\n' << verdict_table(comparison, console.colour) << '\n';
-  console.out << verdict_sentences(comparison, console.colour);
-  std::vector<std::string> notices = comparison.notices;
-  for (std::string& notice :
-       write_report(comparison, tensor_names(setup.model), *setup.directory)) {
-    notices.push_back(std::move(notice));
-  }
-  setup.directory->commit();
-  for (const std::string& notice : notices) console.out << "note: " << notice << '\n';
-  console.out << fmt::format("{:.1f} s; report: {}\n", comparison.seconds,
-                             (setup.directory->final_path() / "report.html").string())
-              << std::flush;
+  // All processes wait here for the one that writes: mpirun ends a job whose first process leaves
+  // with an exit code, and a full disk must be everybody's failure.
+  run_agreed(*setup.world, [&] {
+    if (setup.speaks()) print_and_write(console, setup, comparison);
+  });
 }
 
 }  // namespace zerolab

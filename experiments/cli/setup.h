@@ -23,6 +23,7 @@ struct Setup {
   std::unique_ptr<Fault> fault;             ///< null: clean
   std::unique_ptr<Baseline> baseline;       ///< null: none
   std::unique_ptr<RunDirectory> directory;  ///< on the process that writes
+  bool plots = true;
 
   /// Whether this process prints and writes files.
   bool speaks() const { return world->local_rank() == 0; }

@@ -90,7 +90,11 @@ class Comparing {
       clean = permuted_runs(world_, inputs_, plan_.runs[reference]);
       clean.push_back(a.steps());
     }
-    return judge_noise(a, b, clean, std::move(bits));
+    Judgement noise = judge_noise(a, b, clean, std::move(bits));
+    if (noise.verdict == Verdict::kDiverged) {
+      comparison_.notices.push_back(fmt::format("{} is not noise: {}", b.name, noise.reason));
+    }
+    return noise;
   }
 
   Divergence find_element(std::size_t reference, std::size_t candidate,

@@ -12,7 +12,8 @@ namespace zerolab {
 /// The spread of clean runs, step by step. A run under suspicion is inside when it is no further
 /// from the reference than `kEnvelopeFactor` times the largest distance between two clean runs up
 /// to that step; the first `kEnvelopeWindow` steps share one figure, because few runs say little
-/// about a single step (docs/rounding-bound.md).
+/// about a single step (docs/rounding-bound.md). Norms are recorded in fp32, so that two of them
+/// may be one rounding each further apart than what they stand for.
 class Envelope {
  public:
   /// `runs`: records of clean runs of equal length, the reference among them.

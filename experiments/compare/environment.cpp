@@ -46,6 +46,24 @@ std::string eigen_version() {
   return fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
 }
 
+/// What the compiler was allowed to use.
+std::string instruction_set() {
+  std::string set = "baseline";
+#if defined(__AVX512F__)
+  set = "AVX-512";
+#elif defined(__AVX2__)
+  set = "AVX2";
+#elif defined(__AVX__)
+  set = "AVX";
+#elif defined(__ARM_NEON)
+  set = "NEON";
+#endif
+#if defined(__FMA__)
+  set += " FMA";
+#endif
+  return set;
+}
+
 std::string operating_system() {
   utsname name{};
   const bool known = uname(&name) == 0;
@@ -81,8 +99,8 @@ Environment this_environment() {
   environment.eigen = eigen_version();
   environment.mpi = built_with_mpi() ? "yes" : "built without";
   environment.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  environment.key = fmt::format("binary {}, {}, Eigen {}", hash_of_binary(),
-                                Eigen::SimdInstructionSetsInUse(), environment.eigen);
+  environment.key = fmt::format("binary {}, {}, Eigen {}", hash_of_binary(), instruction_set(),
+                                environment.eigen);
   return environment;
 }
 

@@ -19,7 +19,7 @@ class EndToEnd : public testing::Test {
  protected:
   /// Runs with gpt-micro and without progress; the report is in `out`.
   CommandOutcome run(const std::string& line, const std::string& out) {
-    return run_command(line + " --model gpt-micro --micro-batch 2 --quiet --out " +
+    return run_command(line + " --model gpt-micro --micro-batch 2 --quiet --plots off --out " +
                        (scratch_ / out));
   }
   Comparison report(const std::string& out) const {
@@ -151,6 +151,38 @@ TEST_F(EndToEnd, TheBaselineMustHaveTheSameBits) {
   EXPECT_EQ(other.code, 1) << other.out << other.err;
 }
 
+/// Makes a report look as if another binary had written it.
+void change_environment(const std::string& report) {
+  std::ifstream in(report);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string key = "\"key\": \"binary ";
+  const std::size_t place = text.find(key);
+  ASSERT_NE(place, std::string::npos);
+  text.insert(place + key.size(), "of somebody else, ");
+  std::ofstream(report) << text;
+}
+
+TEST_F(EndToEnd, ABaselineOfAnotherEnvironmentIsHeldAgainstTheRoundingBound) {
+  ASSERT_EQ(run("compare --steps 3 --ranks 2 --stages ddp,zero1", "before").code, 0);
+  ASSERT_EQ(run("compare --steps 3 --ranks 2 --stages ddp,zero1 --eval-every 0 --data " +
+                    std::string(ZEROLAB_SOURCE_DIR "/experiments/compare/compare_stages.cpp"),
+                "elsewhere")
+                .code,
+            0);
+  change_environment(scratch_ / "before/report.json");
+  change_environment(scratch_ / "elsewhere/report.json");
+
+  const CommandOutcome same = run(
+      "compare --steps 3 --ranks 2 --stages ddp,zero1 --baseline " + (scratch_ / "before"), "a");
+  EXPECT_EQ(same.code, 0) << same.out << same.err;
+  EXPECT_THAT(same.out, HasSubstr("within the rounding bound"));
+
+  const CommandOutcome other = run(
+      "compare --steps 3 --ranks 2 --stages ddp,zero1 --baseline " + (scratch_ / "elsewhere"), "b");
+  EXPECT_EQ(other.code, 1) << other.out << other.err;
+  EXPECT_THAT(other.out, HasSubstr("outside the bound"));
+}
+
 TEST_F(EndToEnd, ABaselineOfOtherTrainingIsBadInputAndNamesTheOption) {
   ASSERT_EQ(run("compare --steps 2 --ranks 2 --stages ddp", "before").code, 0);
 
@@ -216,8 +248,8 @@ TEST_F(EndToEnd, TheWalkthroughTellsWhatMoves) {
 }
 
 TEST_F(EndToEnd, WithoutATerminalProgressIsPlainLines) {
-  const CommandOutcome outcome =
-      run_command("train --model gpt-micro --ranks 2 --steps 20 --out " + (scratch_ / "run"));
+  const CommandOutcome outcome = run_command(
+      "train --model gpt-micro --ranks 2 --steps 20 --plots off --out " + (scratch_ / "run"));
 
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.err, HasSubstr("step 10/20"));
