@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -106,6 +107,25 @@ std::string aligned(const Row& row, const std::array<std::size_t, kColumns>& wid
   return line + "\n";
 }
 
+/// A fault often shows in every tensor; the first places of each check are enough in a terminal.
+std::string finding_sentences(const StageComparison& stage) {
+  constexpr int kPlaces = 3;
+  std::string text;
+  std::map<std::string, int> places;
+  for (const FindingGroup& group : grouped_findings(stage.findings)) {
+    if (++places[group.first.check] > kPlaces) continue;
+    text +=
+        fmt::format("{}: {}{}\n", stage.result.name, finding_text(group.first),
+                    group.count == 1 ? "" : fmt::format(" (and {} more like it)", group.count - 1));
+  }
+  for (const auto& [check, count] : places) {
+    if (count <= kPlaces) continue;
+    text += fmt::format("{}: {} found more in {} (report.html lists them)\n", stage.result.name,
+                        check, counted(count - kPlaces, "place"));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string verdict_table(const Comparison& comparison, bool colour) {
@@ -143,11 +163,7 @@ std::string verdict_sentences(const Comparison& comparison, bool colour) {
     if (unequal && !stage.reason.empty()) {
       text += fmt::format("{}: {}\n", stage.result.name, stage.reason);
     }
-    for (const FindingGroup& group : grouped_findings(stage.findings)) {
-      text += fmt::format(
-          "{}: {}{}\n", stage.result.name, finding_text(group.first),
-          group.count == 1 ? "" : fmt::format(" (and {} more like it)", group.count - 1));
-    }
+    text += finding_sentences(stage);
   }
   return text;
 }

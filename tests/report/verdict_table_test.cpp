@@ -116,6 +116,22 @@ TEST(VerdictSentences, TellEachFindingOnceWithHowManyAreLikeIt) {
   EXPECT_THAT(text, Not(HasSubstr("rank 1, element 4,096: the reduced")));
 }
 
+TEST(VerdictSentences, LeaveTheRestToThePageWhereACheckFindsSomethingEverywhere) {
+  Comparison comparison = diverged_example();
+  StageComparison& stage = comparison.stages[2];
+  const Finding finding = stage.findings.front();
+  for (int tensor = 0; tensor < 10; ++tensor) {
+    stage.findings.push_back(finding);
+    stage.findings.back().tensor = fmt::format("tensor {}", tensor);
+  }
+
+  const std::string text = verdict_sentences(comparison);
+
+  EXPECT_THAT(text, HasSubstr("tensor 1"));
+  EXPECT_THAT(text, Not(HasSubstr("tensor 2")));
+  EXPECT_THAT(text, HasSubstr("INV found more in 8 places (report.html lists them)"));
+}
+
 TEST(Headline, NeverSaysEqualWhenACheckAloneHasDecided) {
   Comparison comparison = example_comparison();
   comparison.verdict = Verdict::kDiverged;
