@@ -79,7 +79,7 @@ TEST(CleanRuns, RaiseNoAlarmWithATiedNetwork) {
 }
 
 TEST(CleanRuns, OfAllStagesHaveTheFingerprintsOfDdp) {
-  for (const Shape shape : kShapes) {
+  for (const Shape shape : {Shape{3, 1}, Shape{2, 3}}) {
     const RunConfig config = micro_config(shape.ranks, shape.accumulate);
     const StageResult reference = train(config, "ddp");
     for (const std::string stage : {"zero1", "zero2", "zero3"}) {

@@ -152,6 +152,7 @@ class LateDdp final : public Ddp {
     Ddp::reduce_bucket(bucket);
     if (steps_ == 3 && parts_.comm.rank() == 2) {
       parts_.kernels.zero(parts_.comm.stream(), gradients_.slice(partition_.piece(bucket)));
+      reduced_ = parts_.comm.record();
     }
   }
 

@@ -80,6 +80,7 @@ class MoodyDdp final : public Ddp {
     Ddp::reduce_bucket(bucket);
     if (bucket == 0) {
       parts_.kernels.fill(parts_.comm.stream(), gradients_.slice(0, 1), static_cast<float>(run_));
+      reduced_ = parts_.comm.record();
     }
   }
 
@@ -133,6 +134,7 @@ class BucketDependentDdp final : public Ddp {
     Ddp::reduce_bucket(bucket);
     parts_.kernels.fill(parts_.comm.stream(), gradients_.slice(partition_.piece(bucket).begin, 1),
                         0.25F);
+    reduced_ = parts_.comm.record();
   }
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "experiments/checks/memory_check.h"
@@ -69,10 +70,19 @@ void expect_caught(const Fault& fault, int ranks, int accumulate) {
   }
 }
 
+#ifdef __SANITIZE_THREAD__
+constexpr bool kThreadSanitizer = true;
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
+
 class EveryFault : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryFault, IsCaughtAndNamedByTheDetectorsOnItsLabel) {
   const auto fault = make_fault(GetParam());
+  if (kThreadSanitizer && fault->label().name == "bucket-overwritten-in-flight") {
+    GTEST_SKIP() << "a race, which ends the process under ThreadSanitizer; see the death test";
+  }
   for (const Shape shape : {Shape{2, 1}, Shape{3, 1}, Shape{4, 1}, Shape{3, 3}}) {
     expect_caught(*fault, shape.ranks, shape.accumulate);
   }
@@ -170,6 +180,7 @@ TEST(SumNotMean, IsTheNumberOfRanksTooLargeInAnyStage) {
 }
 
 TEST(BucketOverwrittenInFlight, IsCaughtByTheOrderCheckerEveryTime) {
+  if (kThreadSanitizer) GTEST_SKIP() << "a race; see the death test";
   const auto fault = make_fault("bucket-overwritten-in-flight");
   RunConfig config = config_for(*fault, 2, 1);
   config.checks = {"ORD"};
@@ -180,6 +191,19 @@ TEST(BucketOverwrittenInFlight, IsCaughtByTheOrderCheckerEveryTime) {
     EXPECT_NE(findings[0].message.find("bucket buffer"), std::string::npos) << findings[0].message;
   }
 }
+
+#ifdef __SANITIZE_THREAD__
+TEST(BucketOverwrittenInFlightDeathTest, IsFoundByThreadSanitizer) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        const auto fault = make_fault("bucket-overwritten-in-flight");
+        train(config_for(*fault, 2, 1), "zero2", fault.get());
+        std::exit(0);
+      },
+      testing::ExitedWithCode(66), "data race");
+}
+#endif
 
 TEST(RankDependentCollectives, EndsTheRunWithAnErrorThatNamesTheLastRank) {
   const auto fault = make_fault("rank-dependent-collectives");
