@@ -1,12 +1,16 @@
-"""Fills in the measured tables of the documentation, or checks that they are current.
+"""Fills in the measured tables and the picture of the documentation, or checks that they are current.
 
-A table stands between `<!-- measured: KIND STAGE -->` and `<!-- end -->`. All of them come from one run:
+A table stands between `<!-- measured: KIND STAGE -->` and `<!-- end -->`; KIND says which run it is from.
 
-    measured_tables.py --zerolab build/zerolab           rewrites the tables
-    measured_tables.py --zerolab build/zerolab --check   fails where a table is out of date
+    measured_tables.py --zerolab build/zerolab           rewrites the tables and docs/images/memory.svg
+    measured_tables.py --zerolab build/zerolab --check   fails where one is out of date
+
+Needs a Python with matplotlib: /usr/bin/python3 on Debian.
 """
 
 import argparse
+import importlib.util
+import io
 import json
 import pathlib
 import re
@@ -14,17 +18,33 @@ import subprocess
 import sys
 import tempfile
 
-COMMAND = "compare --model gpt-micro --ranks 2 --steps 2 --micro-batch 2 --eval-every 0 --bucket-mb 0.05"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "docs" / "images" / "memory.svg"
 MARK = re.compile(r"(<!-- measured: (\w+)((?: [\w.-]+)*) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+MAIN_JOB = "compare"
+TWO_RANKS = "compare --ranks 2 --steps 1"
+# Bytes are the same in every step, so one step measures what the whole main job would.
+SHORTER = {MAIN_JOB: "compare --steps 1", TWO_RANKS: TWO_RANKS}
+
 STATES = ["parameters", "gradients", "accumulators", "master_weights", "first_moments", "second_moments"]
+PASSING = ["gathered_parameters", "gradient_buckets", "unit_gradients"]
 
 
 def spaced(number):
     return f"{number:,}".replace(",", " ")
 
 
+def megabytes(number):
+    return f"{number / 1e6:.2f}"
+
+
 def words(category):
     return category.replace("_", " ")
+
+
+def stage_of(report, name):
+    return next(stage for stage in report["stages"] if stage["name"] == name)
 
 
 def holds(report, stage):
@@ -37,7 +57,7 @@ def holds(report, stage):
                          f"{spaced(memory['predicted_by_category'][category])} |")
     lines.append(f"| largest total at one moment | {spaced(memory['peak_bytes'])} | "
                  f"{spaced(memory['predicted_peak_bytes'])} |")
-    return lines + source()
+    return lines
 
 
 def sends(report, stage):
@@ -50,33 +70,59 @@ def sends(report, stage):
                 expected = traffic[group]["predicted_by_operation"][operation]
                 lines.append(f"| {words(operation)} ({group}) | {spaced(volume['calls'])} | "
                              f"{spaced(volume['sent_bytes'])} | {spaced(expected['sent_bytes'])} |")
-    return lines + source()
+    return lines
 
 
 def stages(report):
-    """One line a stage: model states, the largest total, and what a step sends."""
-    lines = ["| stage | verdict | model states | largest total | sent for training in a step |",
-             "|---|---|--:|--:|--:|"]
+    """One line a stage: what rank 0 holds and sends, in MB."""
+    lines = ["| stage | verdict | parameters | gradients | optimizer states | passing through | largest total | "
+             "sent in a step | = formula |", "|---|---|--:|--:|--:|--:|--:|--:|---|"]
     for stage in report["stages"]:
         memory = stage["memory"]["per_rank"][0]
-        traffic = stage["communication"]["per_rank"][0]["training"]["by_operation"]
-        states = sum(memory["by_category"].get(state, 0) for state in STATES)
-        sent = sum(volume["sent_bytes"] for volume in traffic.values())
-        verdict = "reference" if stage["name"] == report["reference"] else stage["verdict"]
-        lines.append(f"| {stage['name']} | {verdict} | {spaced(states)} B | "
-                     f"{spaced(memory['peak_bytes'])} B | {spaced(sent)} B |")
-    return lines + source()
+        held = memory["by_category"]
+        sent = stage["communication"]["per_rank"][0]["sent_bytes_per_step"]
+        exact = stage["memory"]["as_predicted"] and stage["communication"]["as_predicted"]
+        cells = [stage["name"], "reference" if stage["name"] == report["reference"] else stage["verdict"],
+                 megabytes(held["parameters"]), megabytes(held["gradients"]),
+                 megabytes(held["first_moments"] + held["second_moments"]),
+                 megabytes(sum(held[category] for category in PASSING)), megabytes(memory["peak_bytes"]),
+                 megabytes(sent), "to the byte" if exact else "**no**"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
 
 
-def source():
-    return ["", f"From rank 0 of `./zerolab {COMMAND}`."]
+KINDS = {"holds": (holds, TWO_RANKS), "sends": (sends, TWO_RANKS), "stages": (stages, MAIN_JOB)}
 
 
-def stage_of(report, name):
-    return next(stage for stage in report["stages"] if stage["name"] == name)
+def run(zerolab, command):
+    with tempfile.TemporaryDirectory() as scratch:
+        out = pathlib.Path(scratch) / "run"
+        subprocess.run([zerolab, *command.split(), "--quiet", "--out", str(out)], check=True,
+                       stdout=subprocess.DEVNULL)
+        return json.loads((out / "report.json").read_text())
 
 
-KINDS = {"holds": holds, "sends": sends, "stages": stages}
+def load_plots():
+    """The module that draws the report's plots."""
+    spec = importlib.util.spec_from_file_location("plots", ROOT / "experiments" / "report" / "plots.py")
+    plots = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(plots)
+    return plots
+
+
+def picture(plots, report):
+    """The report's memory plot, with text as text, so that it can be compared, and small."""
+    # Dots are circles, 150 kB a pattern.
+    plots.CATEGORY = {name: (color, hatch.replace(".", "+")) for name, (color, hatch) in plots.CATEGORY.items()}
+    with plots.plt.rc_context({**plots.STYLE, "svg.fonttype": "none", "font.family": "sans-serif"}):
+        figure = plots.plot_memory(report)
+        file = io.StringIO()
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()
+
+
+def texts(svg):
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
 
 
 def main():
@@ -84,31 +130,35 @@ def main():
     parser.add_argument("--zerolab", required=True, help="the binary")
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if out of date")
     arguments = parser.parse_args()
-    root = pathlib.Path(__file__).resolve().parent.parent
-    with tempfile.TemporaryDirectory() as scratch:
-        out = pathlib.Path(scratch) / "run"
-        subprocess.run([arguments.zerolab, *COMMAND.split(), "--quiet", "--out", str(out)], check=True,
-                       stdout=subprocess.DEVNULL)
-        report = json.loads((out / "report.json").read_text())
+    plots = load_plots()
+    reports = {command: run(arguments.zerolab, shorter) for command, shorter in SHORTER.items()}
 
     def current(match):
-        table = KINDS[match.group(2)](report, *match.group(3).split())
-        return match.group(1) + "\n".join(table) + "\n" + match.group(5)
+        table, command = KINDS[match.group(2)]
+        lines = table(reports[command], *match.group(3).split())
+        lines += ["", f"Rank 0 of `./zerolab {command}`."]
+        return match.group(1) + "\n".join(lines) + "\n" + match.group(5)
 
     stale, tables = [], 0
-    for page in [root / "README.md", *sorted(root.glob("*/*.md"))]:
-        if not page.exists():
-            continue
+    for page in [ROOT / "README.md", *sorted(ROOT.glob("*/*.md"))]:
         text = page.read_text()
         tables += len(MARK.findall(text))
         fresh = MARK.sub(current, text)
         if fresh != text:
-            stale.append(str(page.relative_to(root)))
+            stale.append(page)
             if not arguments.check:
                 page.write_text(fresh)
+    svg = picture(plots, reports[MAIN_JOB])
+    if not PICTURE.exists() or texts(PICTURE.read_text()) != texts(svg):
+        stale.append(PICTURE)
+        if not arguments.check:
+            PICTURE.parent.mkdir(exist_ok=True)
+            PICTURE.write_text(svg)
+
+    names = ", ".join(str(page.relative_to(ROOT)) for page in stale)
     if arguments.check and stale:
-        sys.exit(f"out of date: {', '.join(stale)}; run docs/measured_tables.py --zerolab build/zerolab")
-    print(f"{tables} measured tables, {len(stale)} {'out of date' if arguments.check else 'rewritten'}")
+        sys.exit(f"out of date: {names}; run {sys.executable} docs/measured_tables.py --zerolab build/zerolab")
+    print(f"{tables} measured tables and a picture" + (f"; rewritten: {names}" if stale else ", all current"))
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ int check(Console& console, const OwnStage& stage, const Options& options) {
   require_fit(stage.name);
   require_known("--reference", options.reference, {"none", "ddp"});
   const bool against_ddp = options.reference == "ddp";
-  Setup setup = set_up(options.run, run_config(options.run), Purpose::kCompare);
+  Setup setup = set_up(console, options.run, run_config(options.run), Purpose::kCompare);
   const ComparisonPlan plan = plan_own_stage(stage, setup.config, against_ddp);
   setup.config.stages = stages_of(plan);
   Comparison comparison = compare_stages(*setup.world, setup.inputs(), plan,
@@ -153,6 +153,7 @@ int check_own_stage(const OwnStage& stage, int argc, const char* const* argv, st
                     std::ostream& err) {
   Options options;
   options.run.config = own_stage_config();
+  options.run.plots = "off";  // it will be run often
   const AddCommands add = [&](CLI::App& app, Command& chosen) {
     add_run_options(app, options.run);
     app.option_defaults()->group("Comparison");

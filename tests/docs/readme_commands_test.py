@@ -1,0 +1,50 @@
+"""Runs every command that README.md shows, as it stands there, against the build that is tested."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# It runs this test.
+NOT_HERE = {"./zerolab test"}
+# The main job in full takes a minute; its bytes and verdicts are the same after two steps.
+SHORTER = {"./zerolab compare": "./zerolab compare --steps 2"}
+
+
+def commands(page):
+    for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
+        for line in block.splitlines():
+            command = re.sub(r"\s+#.*", "", line).strip()
+            if command:
+                yield command
+
+
+def main():
+    build = os.environ.get("ZEROLAB_BUILD_DIR")
+    if not build:
+        sys.exit("set ZEROLAB_BUILD_DIR to the build to run")
+    failed, ran = [], 0
+    with tempfile.TemporaryDirectory() as scratch:
+        # A directory like the repository's root after a build; runs are written into it.
+        (pathlib.Path(scratch) / "zerolab").symlink_to(ROOT / "zerolab")
+        (pathlib.Path(scratch) / "build").symlink_to(build)
+        for command in commands((ROOT / "README.md").read_text()):
+            if command in NOT_HERE:
+                continue
+            run = subprocess.run(SHORTER.get(command, command), shell=True, cwd=scratch, text=True,
+                                 capture_output=True, stdin=subprocess.DEVNULL)
+            ran += 1
+            print(f"{run.returncode}  {command}", flush=True)
+            if run.returncode != 0 or not run.stdout:
+                failed.append(f"{command}: exit code {run.returncode}\n{run.stdout[-3000:]}{run.stderr[-3000:]}")
+    if failed:
+        sys.exit("\n".join(failed))
+    if ran < 5:
+        sys.exit(f"README.md shows {ran} commands; there must be more")
+
+
+if __name__ == "__main__":
+    main()
