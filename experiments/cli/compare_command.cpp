@@ -41,7 +41,7 @@ int compare(Console& console, const RunOptions& options) {
   std::vector<std::string> notices;
   drop_unable_stages(options, config, notices);
   require_bound(config, notices);
-  Setup setup = set_up(options, config, Purpose::kCompare);
+  Setup setup = set_up(console, options, config, Purpose::kCompare);
   const FaultLabel* label = setup.fault ? &setup.fault->label() : nullptr;
   Comparison comparison =
       compare_stages(*setup.world, setup.inputs(), plan_comparison(setup.config, label),

@@ -64,7 +64,7 @@ int run(Console& console, FaultOptions& options) {
   for (const std::string& need : label.needs) apply_need(options, need);
   if (options.run.stages.empty()) options.run.stages = stages_for(label.stage);
 
-  Setup setup = set_up(options.run, run_config(options.run), Purpose::kCompare);
+  Setup setup = set_up(console, options.run, run_config(options.run), Purpose::kCompare);
   const Comparison comparison =
       compare_stages(*setup.world, setup.inputs(), plan_comparison(setup.config, &label),
                      progress_of(console, options.run), nullptr);

@@ -113,19 +113,21 @@ int run_app(const AppText& text, const AddCommands& add_commands, int argc, cons
     // In one piece: under mpirun others write to the same terminal.
     if (speaks) err << fmt::format("{}: {}\n", text.name, message) << std::flush;
   };
+  // Before there is a world all processes fail alike, and the first one's exit code is the job's.
+  const auto code = [&](int own) { return speaks || console.world ? own : 0; };
   try {
     return parse_and_run(text, add_commands, argc, argv, console);
   } catch (const Error& error) {
     report(error.what());
-    return error.exit_code();
+    return code(error.exit_code());
   } catch (const std::bad_alloc&) {
     report(
         "[memory] the machine has no memory left for this run; use a smaller model, "
         "--micro-batch or --ranks");
-    return 3;
+    return code(3);
   } catch (const std::exception& error) {
     report(error.what());
-    return 3;
+    return code(3);
   }
 }
 

@@ -66,9 +66,10 @@ void print_and_write(Console& console, Setup& setup, const Comparison& compariso
 
 }  // namespace
 
-Setup set_up(const RunOptions& options, RunConfig config, Purpose purpose) {
+Setup set_up(Console& console, const RunOptions& options, RunConfig config, Purpose purpose) {
   Setup setup;
-  setup.world = make_world(config, options.given("--ranks"), launch_of_this_process());
+  console.world = make_world(config, options.given("--ranks"), launch_of_this_process());
+  setup.world = console.world;
   setup.config = std::move(config);
   setup.plots = options.plots == "on";
   run_agreed(*setup.world, [&] { open_inputs(setup, purpose); });

@@ -17,7 +17,7 @@ namespace zerolab {
 /// Everything that the options name, opened and checked. One a process.
 struct Setup {
   RunConfig config;
-  std::unique_ptr<World> world;
+  std::shared_ptr<World> world;
   ModelSpec model;
   std::unique_ptr<RunData> data;
   std::unique_ptr<Fault> fault;             ///< null: clean
@@ -32,7 +32,7 @@ struct Setup {
 
 /// \throws BadInput for whatever is wrong with the options and the files they name, in all
 /// processes alike; Failure.
-Setup set_up(const RunOptions& options, RunConfig config, Purpose purpose);
+Setup set_up(Console& console, const RunOptions& options, RunConfig config, Purpose purpose);
 
 /// Progress of rank 0, unless the user wants quiet.
 ObserverFactory progress_of(Console& console, const RunOptions& options);

@@ -25,7 +25,7 @@ ObserverFactory observers_of(Console& console, const TrainOptions& options) {
 
 int train(Console& console, const TrainOptions& options) {
   RunConfig config = run_config(options.run);
-  Setup setup = set_up(options.run, config, Purpose::kTrain);
+  Setup setup = set_up(console, options.run, config, Purpose::kTrain);
   const Comparison comparison =
       compare_stages(*setup.world, setup.inputs(), plan_training(setup.config),
                      observers_of(console, options), setup.baseline.get());
