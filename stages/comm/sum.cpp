@@ -1,127 +1,85 @@
-// Memory-bound loops: each source is read once, block by block, and the running sum of a block
-// stays in the first-level cache, so that any number of terms costs one write.
+// Memory-bound loops: every term is read once and the sum written once, a tile of elements at a
+// time that is added up in registers, so that any number of terms and any order runs at memory
+// speed.
 #include "stages/comm/sum.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
-#include <type_traits>
+#include <vector>
 
+#include "stages/comm/sum_tile.h"
 #include "stages/core/convert.h"
 #include "stages/core/error.h"
 
 namespace zerolab {
 namespace {
 
-constexpr std::int64_t kBlock = 512;  // elements; 2 KiB of fp32
+using namespace tiles;
 
-// What the elements of type T are added in. Unsigned for integers: wrapping must be defined.
-template <class T>
-struct Arithmetic {
-  using Type = T;
-};
-template <>
-struct Arithmetic<BFloat16> {
-  using Type = float;
-};
-template <>
-struct Arithmetic<Float16> {
-  using Type = float;
-};
-template <>
-struct Arithmetic<std::int32_t> {
-  using Type = std::uint32_t;
-};
-template <>
-struct Arithmetic<std::int64_t> {
-  using Type = std::uint64_t;
-};
-template <class T>
-using Sum = typename Arithmetic<T>::Type;
+using Terms = std::span<const std::byte* const>;
 
 template <class T>
-constexpr bool kIs16Bit = std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>;
-
-template <class T>
-void load(const std::byte* term, std::int64_t first, std::int64_t count, Sum<T>* block) {
-  const auto* source = reinterpret_cast<const T*>(term) + first;
-  if constexpr (kIs16Bit<T>) {
-    to_float(source, block, count);
-  } else {
-    std::memcpy(block, source, static_cast<std::size_t>(count) * sizeof(T));
-  }
+Tile<T> tile_in_order(Terms terms, std::size_t offset) {
+  Tile<T> sum = load_tile<T>(terms[0] + offset);
+  for (const std::byte* term : terms.subspan(1)) sum.add(load_tile<T>(term + offset));
+  return sum;
 }
 
 template <class T>
-void add(const std::byte* term, std::int64_t first, std::int64_t count, Sum<T>* block) {
-  if constexpr (kIs16Bit<T>) {
-    float converted[kBlock];
-    load<T>(term, first, count, converted);
-    for (std::int64_t i = 0; i < count; ++i) block[i] += converted[i];
-  } else {
-    const auto* source = reinterpret_cast<const Sum<T>*>(term) + first;
-    for (std::int64_t i = 0; i < count; ++i) block[i] += source[i];
-  }
-}
-
-template <class T>
-void store(const Sum<T>* block, std::int64_t first, std::int64_t count, std::byte* out) {
-  auto* target = reinterpret_cast<T*>(out) + first;
-  if constexpr (kIs16Bit<T>) {
-    from_float(block, target, count);
-  } else {
-    std::memcpy(target, block, static_cast<std::size_t>(count) * sizeof(T));
-  }
-}
-
-// Two terms of a type that is added as it is: no block in between.
-template <class T>
-void add_two(const std::byte* a, const std::byte* b, std::byte* out, std::int64_t count) {
-  const auto* x = reinterpret_cast<const Sum<T>*>(a);
-  const auto* y = reinterpret_cast<const Sum<T>*>(b);
-  auto* z = reinterpret_cast<Sum<T>*>(out);
-#pragma GCC ivdep
-  for (std::int64_t i = 0; i < count; ++i) z[i] = x[i] + y[i];
-}
-
-template <class T>
-void in_order(std::span<const std::byte* const> terms, std::byte* out, std::int64_t count) {
-  if constexpr (!kIs16Bit<T>) {
-    if (terms.size() == 2) return add_two<T>(terms[0], terms[1], out, count);
-  }
-  alignas(64) Sum<T> block[kBlock];
-  for (std::int64_t first = 0; first < count; first += kBlock) {
-    const std::int64_t size = std::min(kBlock, count - first);
-    load<T>(terms[0], first, size, block);
-    for (const std::byte* term : terms.subspan(1)) add<T>(term, first, size, block);
-    store<T>(block, first, size, out);
-  }
-}
-
-// block = the sum of the terms over a balanced tree
-template <class T>
-void tree_block(std::span<const std::byte* const> terms, std::int64_t first, std::int64_t size,
-                Sum<T>* block) {
-  if (terms.size() <= 2) {
-    load<T>(terms[0], first, size, block);
-    if (terms.size() == 2) add<T>(terms[1], first, size, block);
-    return;
-  }
+Tile<T> tile_as_tree(Terms terms, std::size_t offset) {
+  if (terms.size() <= 2) return tile_in_order<T>(terms, offset);
   const std::size_t half = terms.size() / 2;
-  tree_block<T>(terms.first(half), first, size, block);
-  alignas(64) Sum<T> right[kBlock];
-  tree_block<T>(terms.subspan(half), first, size, right);
-  for (std::int64_t i = 0; i < size; ++i) block[i] += right[i];
+  Tile<T> sum = tile_as_tree<T>(terms.first(half), offset);
+  sum.add(tile_as_tree<T>(terms.subspan(half), offset));
+  return sum;
 }
 
-template <class T>
-void as_tree(std::span<const std::byte* const> terms, std::byte* out, std::int64_t count) {
-  alignas(64) Sum<T> block[kBlock];
-  for (std::int64_t first = 0; first < count; first += kBlock) {
-    const std::int64_t size = std::min(kBlock, count - first);
-    tree_block<T>(terms, first, size, block);
-    store<T>(block, first, size, out);
+// Whole tiles only. 16-bit types pass through a block of fp32 that stays in the first-level cache,
+// because narrowing is fast over long runs.
+template <class T, Tile<T> (*sum_of)(Terms, std::size_t)>
+void sum_whole_tiles(Terms terms, std::byte* out, std::size_t tiles) {
+  constexpr std::size_t kTile = Tile<T>::kElements;
+  constexpr std::size_t kBlockTiles = 8;
+  auto* const target = reinterpret_cast<T*>(out);
+  for (std::size_t first = 0; first < tiles; first += kBlockTiles) {
+    const std::size_t end = std::min(first + kBlockTiles, tiles);
+    if constexpr (kIsWidened<T>) {
+      alignas(64) float block[kBlockTiles * kTile];
+      for (std::size_t tile = first; tile < end; ++tile) {
+        store_tile<T>(sum_of(terms, tile * Tile<T>::kBytes), block + (tile - first) * kTile);
+      }
+      from_float(block, target + first * kTile, static_cast<std::int64_t>((end - first) * kTile));
+    } else {
+      for (std::size_t tile = first; tile < end; ++tile) {
+        store_tile<T>(sum_of(terms, tile * Tile<T>::kBytes),
+                      reinterpret_cast<Sum<T>*>(target + tile * kTile));
+      }
+    }
   }
+}
+
+template <class T, Tile<T> (*sum_of)(Terms, std::size_t)>
+void sum_tiles(Terms terms, std::byte* out, std::int64_t count) {
+  const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+  const std::size_t tiles = bytes / Tile<T>::kBytes;
+  sum_whole_tiles<T, sum_of>(terms, out, tiles);
+  const std::size_t begin = tiles * Tile<T>::kBytes;
+  if (begin == bytes) return;
+  // The last elements in zero-padded tiles: lanes do not mix, so the bits are those of any cut.
+  struct alignas(T) TileBytes {
+    std::array<std::byte, Tile<T>::kBytes> bytes{};
+  };
+  std::vector<TileBytes> padded(terms.size());
+  std::vector<const std::byte*> ends;
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    std::memcpy(padded[t].bytes.data(), terms[t] + begin, bytes - begin);
+    ends.push_back(padded[t].bytes.data());
+  }
+  TileBytes sum;
+  sum_whole_tiles<T, sum_of>(ends, sum.bytes.data(), 1);
+  std::memcpy(out + begin, sum.bytes.data(), bytes - begin);
 }
 
 // Calls `f` with a value of the element type; int8 and byte have no sums.
@@ -155,14 +113,20 @@ bool has_sum(DType dtype) { return dtype != DType::kInt8 && dtype != DType::kByt
 
 void sum_in_order(DType dtype, std::span<const std::byte* const> terms, std::byte* out,
                   std::int64_t count) {
-  with_element(dtype, [&](auto element) { in_order<decltype(element)>(terms, out, count); });
+  with_element(dtype, [&](auto element) {
+    using T = decltype(element);
+    sum_tiles<T, tile_in_order<T>>(terms, out, count);
+  });
 }
 
 void sum_as_tree(DType dtype, std::span<const std::byte* const> terms, std::byte* out,
                  std::int64_t count) {
   require(std::has_single_bit(terms.size()), "[comm] a tree sum of {} terms needs a power of two",
           terms.size());
-  with_element(dtype, [&](auto element) { as_tree<decltype(element)>(terms, out, count); });
+  with_element(dtype, [&](auto element) {
+    using T = decltype(element);
+    sum_tiles<T, tile_as_tree<T>>(terms, out, count);
+  });
 }
 
 }  // namespace zerolab
