@@ -35,8 +35,8 @@ struct RunConfig {
   AccumulationOrder accumulation_order = AccumulationOrder::kReduced;
   bool overlap = true;
   double bucket_mb = 0.25;  ///< MiB of fp32 gradients in a bucket
-  int threads = 1;         ///< kernel threads a rank
-  int ranks_per_node = 0;  ///< 0: all on one node
+  int threads = 1;          ///< kernel threads a rank
+  int ranks_per_node = 0;   ///< 0: all on one node
   std::int64_t evaluate_every = 20;
   std::int64_t held_out_batches = 8;
   double timeout_seconds = 300;
