@@ -157,6 +157,7 @@ class ProvenanceRun {
 
   std::vector<OwnedCodes> owned_gradients() {
     std::vector<OwnedCodes> owned;
+    const PendingDownloads downloads(*compute_);
     stage_->visit_owned(Category::kGradients, [&](const OwnedSlice& slice) {
       for (const Segment& s : slice.segments) {
         OwnedCodes& codes = owned.emplace_back();

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "experiments/checks/pack.h"
+#include "experiments/checks/pending_downloads.h"
 #include "experiments/checks/ulp.h"
 
 namespace zerolab {
@@ -59,6 +60,7 @@ void TensorCapture::capture_states(std::int64_t step, Stage& stage) {
 
 void TensorCapture::capture(Stage& stage, const std::vector<Category>& categories) {
   std::vector<Part> parts;
+  const PendingDownloads downloads(context_.compute);
   for (const Category category : categories) {
     stage.visit_owned(category, [&](const OwnedSlice& slice) {
       if (slice.replicated && context_.ranks.rank() != 0) return;
