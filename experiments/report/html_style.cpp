@@ -59,6 +59,7 @@ svg.picture{display:block;width:100%;height:auto;font:11px system-ui,"DejaVu San
 .picture .phase-rule{stroke:var(--soft);stroke-width:1.1}
 .picture .absent{fill:var(--absent)}
 .picture .arrow{stroke:var(--ink);stroke-width:1.2}.picture .arrow-head{fill:var(--ink)}
+details summary{cursor:pointer;color:var(--soft)}
 .findings li{margin:.35em 0}
 .place{font-weight:600}.place::after{content:":"}
 .setup{display:grid;grid-template-columns:repeat(auto-fill,minmax(230px,1fr));gap:.1em 1.5em;

@@ -90,6 +90,22 @@ std::string evidence(const Comparison& comparison, const StageComparison& stage)
   return html + "</div>\n";
 }
 
+/// More go where they can be folded away.
+constexpr std::size_t kFindingsShown = 6;
+
+std::string finding_item(const FindingGroup& group) {
+  const std::string place = place_of(group.first);
+  const std::string values = values_of(group.first);
+  std::string html = fmt::format("<li><strong>{}</strong>", escaped(group.first.check));
+  if (!place.empty()) html += fmt::format(" <span class=\"place\">{}</span>", escaped(place));
+  html += " " + escaped(group.first.message);
+  if (!values.empty()) html += fmt::format(" <span class=\"note\">{}</span>", escaped(values));
+  if (group.count > 1) {
+    html += fmt::format(" <span class=\"note\">and {} more like it</span>", group.count - 1);
+  }
+  return html + "</li>\n";
+}
+
 }  // namespace
 
 std::string verdict_section(const Comparison& comparison) {
@@ -121,20 +137,18 @@ std::string findings_section(const Comparison& comparison) {
   std::string html;
   for (const StageComparison& stage : comparison.stages) {
     if (stage.findings.empty()) continue;
-    html += fmt::format("<h3>{}</h3>\n<ul class=\"findings\">\n", escaped(stage.result.name));
-    for (const FindingGroup& group : grouped_findings(stage.findings)) {
-      const std::string place = place_of(group.first);
-      const std::string values = values_of(group.first);
-      html += fmt::format(
-          "<li><strong>{}</strong>{} {}{}{}</li>\n", escaped(group.first.check),
-          place.empty() ? "" : fmt::format(" <span class=\"place\">{}</span>", escaped(place)),
-          escaped(group.first.message),
-          values.empty() ? "" : fmt::format(" <span class=\"note\">{}</span>", escaped(values)),
-          group.count == 1
-              ? ""
-              : fmt::format(" <span class=\"note\">and {} more like it</span>", group.count - 1));
+    html += fmt::format("<h3>{}</h3>\n", escaped(stage.result.name));
+    const std::vector<FindingGroup> groups = grouped_findings(stage.findings);
+    std::string first, rest;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      (i < kFindingsShown ? first : rest) += finding_item(groups[i]);
     }
-    html += "</ul>\n";
+    html += fmt::format("<ul class=\"findings\">\n{}</ul>\n", first);
+    if (rest.empty()) continue;
+    html += fmt::format(
+        "<details><summary>{} more</summary><ul class=\"findings\">\n{}</ul>"
+        "</details>\n",
+        groups.size() - kFindingsShown, rest);
   }
   if (!html.empty()) return html;
   if (comparison.config.checks.empty()) return "<p>No checks were run.</p>\n";

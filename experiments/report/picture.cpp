@@ -15,7 +15,7 @@ namespace zerolab {
 namespace {
 
 constexpr double kGutter = 200;  // for the lanes' names
-constexpr double kBegin = 44;    // width of what is before the first visit
+constexpr double kBegin = 50;    // width of what is before the first visit
 constexpr double kColumn = 63;   // width of one visit
 constexpr double kHeader = 40;   // phase and unit
 constexpr double kLane = 24;     // a lane of what is always held
@@ -222,11 +222,14 @@ class Drawing {
                             moved.calls > 1 ? "" : moved.first->detail, calls,
                             bytes_text(moved.sent_bytes), moved.nominal ? " (nominal)" : ""));
     const std::string detail = moved.calls > 1 ? calls : moved.first->detail;
-    canvas_.text(x + width / 2, y + 12, "on-" + css, "middle",
-                 fitted(control ? "control" : detail, width + 6));
-    canvas_.text(x + width / 2, y + 25, "on-" + css, "middle",
-                 control ? bytes_text(moved.sent_bytes)
-                         : fmt::format("{} {}", short_name(op), bytes_text(moved.sent_bytes)));
+    const std::string bytes = bytes_text(moved.sent_bytes);
+    const std::string both = fmt::format("{} {}", short_name(op), bytes);
+    const bool fits = !control && fitted(both, width + 6) == both;
+    const std::string title = control ? "control"
+                              : fits  ? detail
+                                      : fmt::format("{} {}", short_name(op), calls);
+    canvas_.text(x + width / 2, y + 12, "on-" + css, "middle", fitted(title, width + 6));
+    canvas_.text(x + width / 2, y + 25, "on-" + css, "middle", fits ? both : bytes);
   }
 
   std::int64_t whole_;

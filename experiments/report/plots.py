@@ -6,6 +6,7 @@
 The functions `plot_…(report)` return matplotlib figures, for notebooks.
 """
 import json
+import math
 import os
 import sys
 
@@ -157,21 +158,17 @@ def plot_loss(report):
     bottom.set_yscale("symlog", linthresh=threshold)
     limit = (largest or threshold) * 3
     bottom.set_ylim(-limit, limit)
-    if largest:
-        bottom.set_yticks([-10 * threshold, 0, 10 * threshold] if largest < 100 * threshold else
-                          [-largest, -threshold, 0, threshold, largest])
-        bottom.set_yticklabels([f"{t:.0e}" if t else "0" for t in bottom.get_yticks()])
-    else:
-        bottom.set_yticks([-threshold, 0, threshold])
-        bottom.set_yticklabels([f"{-threshold:.0e}", "0", f"{threshold:.0e}"])
+    decades = [10.0 ** e for e in range(math.ceil(math.log10(threshold) + 0.5),
+                                        math.floor(math.log10(limit)) + 1)]
+    decades = decades[::-1][::max(1, (len(decades) + 2) // 3)] or [threshold]
+    ticks = [-t for t in decades] + [0] + decades[::-1]
+    bottom.set_yticks(ticks, [f"{t:.0e}" if t else "0" for t in ticks])
     bottom.minorticks_off()
     if compared and not largest:
         bottom.annotate("every difference is exactly 0", (0.5, 0.72), xycoords="axes fraction",
                         ha="center", fontweight="bold")
     elif compared:
-        bottom.annotate(f"largest difference {largest:.2e}", (0.01, 0.88),
-                        xycoords="axes fraction", ha="left")
-        bottom.legend(loc="lower left", ncols=4)
+        bottom.set_title(f"largest difference {largest:.2e}", fontsize=9.5, loc="right")
     bottom.set_ylabel(f'difference to\n{report["reference"]}, nats')
     bottom.set_xlabel("training step")
     return figure

@@ -6,7 +6,8 @@
 namespace zerolab {
 namespace {
 
-/// "step 60 backward h.2" → {"backward", "h.2"}; "step 60" → {"begin", ""}.
+/// "step 60 backward h.2" and "step 60 micro-batch 1 backward h.2" → {"backward", "h.2"};
+/// "step 60" → {"begin", ""}.
 TimelineColumn column_of(const std::string& moment) {
   const auto word = [&](std::size_t& at) {
     const std::size_t begin = std::min(at, moment.size());
@@ -17,7 +18,11 @@ TimelineColumn column_of(const std::string& moment) {
   std::size_t at = 0;
   word(at);  // "step"
   word(at);  // its number
-  const std::string phase = word(at);
+  std::string phase = word(at);
+  if (phase == "micro-batch") {
+    word(at);  // its number
+    phase = word(at);
+  }
   if (phase.empty()) return {"begin", ""};
   return {phase, at < moment.size() ? moment.substr(at) : ""};
 }
@@ -129,8 +134,8 @@ class Blocks {
   int ended_ = 0;  // columns before this one have ended
 };
 
-/// Records carry the moment's name, and names repeat (the tied head, accumulation). From the end
-/// backwards each record takes the latest moment that it can.
+/// Records carry the moment's name, and a tied head makes a name repeat. From the end backwards
+/// each record takes the latest moment that it can.
 void place_moves(const RankResult& rank, const Columns& columns, StepTimeline& timeline) {
   auto moment = static_cast<std::ptrdiff_t>(columns.of_moment.size()) - 1;
   for (auto record = rank.records.rbegin(); record != rank.records.rend(); ++record) {

@@ -1,5 +1,6 @@
 /// \file
-/// Tells the ledgers what the rank is doing: "step 3 backward h.2".
+/// Tells the ledgers what the rank is doing: "step 3 backward h.2", and with gradient accumulation
+/// "step 3 micro-batch 1 backward h.2".
 #pragma once
 
 #include <string>
@@ -19,11 +20,21 @@ class PhaseMarker final : public ForwardingStage {
   /// From now on the rank works on this step ("step 3", "evaluation after step 20").
   void set_step(std::string step) {
     step_ = std::move(step);
+    micro_batch_.clear();
     mark(step_);
   }
 
+  void begin(const MicroBatch& micro_batch) override {
+    if (micro_batch.count > 1) {
+      micro_batch_ = fmt::format(" micro-batch {}", micro_batch.index);
+      mark(step_ + micro_batch_);
+    }
+    inner_.begin(micro_batch);
+  }
+
   View acquire(const Use& use) override {
-    mark(fmt::format("{} {} {}", step_, zerolab::name_of(use.phase), layout_.unit(use.unit).name));
+    mark(fmt::format("{}{} {} {}", step_, micro_batch_, zerolab::name_of(use.phase),
+                     layout_.unit(use.unit).name));
     return inner_.acquire(use);
   }
   void step(const StepSettings& settings) override {
@@ -41,6 +52,7 @@ class PhaseMarker final : public ForwardingStage {
   MemoryLedger& memory_;
   Communicator& comm_;
   std::string step_;
+  std::string micro_batch_;
 };
 
 }  // namespace zerolab

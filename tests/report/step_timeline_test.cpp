@@ -99,15 +99,29 @@ TEST(StepTimeline, ACollectiveStandsWhereItWasLaunched) {
 }
 
 TEST(StepTimeline, OfSeveralMicroBatchesTheLastIsShown) {
-  const RankResult rank = rank_with({"step 1", "step 1 forward a", "step 1 backward a",
-                                     "step 1 forward a", "step 1 backward a", "step 1 optimizer"},
-                                    {"step 1 backward a", "step 1 backward a", "step 1 optimizer"});
+  const RankResult rank = rank_with(
+      {"step 1", "step 1 micro-batch 0", "step 1 micro-batch 0 forward a",
+       "step 1 micro-batch 0 backward a", "step 1 micro-batch 1", "step 1 micro-batch 1 forward a",
+       "step 1 micro-batch 1 backward a", "step 1 optimizer"},
+      {"step 1 micro-batch 0 backward a", "step 1 micro-batch 1 backward a", "step 1 optimizer"});
   const StepTimeline timeline = step_timeline(rank);
   EXPECT_EQ(timeline.micro_batches, 2);
   EXPECT_THAT(names(timeline), ElementsAre("begin", "forward a", "backward a", "optimizer"));
-  // Both reductions carry the same name; the last micro-batch is the one that surely reduces.
+  ASSERT_EQ(timeline.moves.size(), 3U);
+  EXPECT_EQ(timeline.moves[0].column, 0);
   EXPECT_EQ(timeline.moves[1].column, 2);
   EXPECT_EQ(timeline.moves[2].column, 3);
+}
+
+TEST(StepTimeline, AReductionOfATiedTensorStandsAtItsLastVisit) {
+  const RankResult rank =
+      rank_with({"step 1", "step 1 forward tied", "step 1 backward tied", "step 1 backward h.0",
+                 "step 1 backward tied", "step 1 optimizer"},
+                {"step 1 backward h.0", "step 1 backward tied"});
+  const StepTimeline timeline = step_timeline(rank);
+  ASSERT_EQ(timeline.moves.size(), 2U);
+  EXPECT_EQ(timeline.moves[0].column, 3);
+  EXPECT_EQ(timeline.moves[1].column, 4);
 }
 
 TEST(StepTimeline, TheEvaluationAfterTheStepIsLeftOut) {
