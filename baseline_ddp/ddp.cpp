@@ -66,15 +66,9 @@ void Ddp::update_owned(View factor, const StepSettings& settings) {
 
 void Ddp::visit_owned(Category category, const OwnedVisitor& visitor) {
   parts_.compute.wait(reduced_, "gradients reduced");
-  if (category == Category::kParameters) {
-    for (const OwnedSlice& slice : owned_parameters_) visitor(slice);
-  } else if (category == Category::kGradients) {
-    for (const OwnedSlice& slice : owned_gradients_) visitor(slice);
-  } else {
-    for (const OwnedSlice& slice : replicated_slices(partition_, optimizer_->state(category))) {
-      visitor(slice);
-    }
-  }
+  if (category == Category::kParameters) return visit_each(owned_parameters_, visitor);
+  if (category == Category::kGradients) return visit_each(owned_gradients_, visitor);
+  visit_each(replicated_slices(partition_, optimizer_->state(category)), visitor);
 }
 
 }  // namespace zerolab

@@ -74,7 +74,7 @@ class Stage {
  public:
   virtual ~Stage() = default;
 
-  /// "ddp", "zero1", "zero2", "zero3".
+  /// What reports call the implementation.
   virtual std::string_view name() const = 0;
 
   virtual void begin(const MicroBatch& micro_batch) = 0;

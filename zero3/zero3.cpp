@@ -126,16 +126,9 @@ void Zero3::update_owned(View factor, const StepSettings& settings) {
 
 void Zero3::visit_owned(Category category, const OwnedVisitor& visitor) {
   parts_.compute.wait(parts_.comm.record(), "gradients reduced");
-  if (category == Category::kParameters) {
-    for (const OwnedSlice& slice : owned_parameters_) visitor(slice);
-  } else if (category == Category::kGradients) {
-    for (const OwnedSlice& slice : owned_gradients_) visitor(slice);
-  } else {
-    for (const OwnedSlice& slice :
-         slices_in_shard(partition_, rank(), optimizer_->state(category))) {
-      visitor(slice);
-    }
-  }
+  if (category == Category::kParameters) return visit_each(owned_parameters_, visitor);
+  if (category == Category::kGradients) return visit_each(owned_gradients_, visitor);
+  visit_each(slices_in_shard(partition_, rank(), optimizer_->state(category)), visitor);
 }
 
 }  // namespace zerolab

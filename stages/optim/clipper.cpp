@@ -3,7 +3,7 @@
 namespace zerolab {
 namespace {
 constexpr std::int64_t kFolds =
-    3;  // fp64 partial sums a rank contributes (DESIGN: order-free sums)
+    3;  // fp64 partial sums a rank contributes (Kernels::sum_of_squares)
 }
 
 Clipper::Clipper(Device& device, Stream& compute, Communicator& comm, Kernels& kernels,
@@ -53,10 +53,6 @@ View Clipper::gather(View mine, View all, const char* what) {
 
 void Clipper::finish(View maxima, View sums, int parts, double scale) {
   kernels_.norm_and_factor(compute_, maxima, sums, parts, scale, max_norm_, result_.view());
-}
-
-std::int64_t norm_bytes_sent(int world_size) {
-  return (4 + 8 * kFolds) * (world_size - std::int64_t{1});
 }
 
 }  // namespace zerolab

@@ -42,7 +42,4 @@ class Clipper {
   Buffer maximum_, sums_, all_maxima_, all_sums_, result_;
 };
 
-/// Control bytes that each rank sends for one norm of sharded gradients: 28·(N−1).
-std::int64_t norm_bytes_sent(int world_size);
-
 }  // namespace zerolab

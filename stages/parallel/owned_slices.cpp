@@ -28,4 +28,8 @@ std::vector<OwnedSlice> replicated_slices(const Partition& partition, View full)
   return slices;
 }
 
+void visit_each(const std::vector<OwnedSlice>& slices, const OwnedVisitor& visitor) {
+  for (const OwnedSlice& slice : slices) visitor(slice);
+}
+
 }  // namespace zerolab

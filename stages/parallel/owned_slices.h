@@ -18,4 +18,7 @@ std::vector<OwnedSlice> slices_in_shard(const Partition& partition, int rank, Vi
 /// Every piece of a full buffer of which each rank holds the same copy.
 std::vector<OwnedSlice> replicated_slices(const Partition& partition, View full);
 
+/// Hands the slices to the visitor, one at a time.
+void visit_each(const std::vector<OwnedSlice>& slices, const OwnedVisitor& visitor);
+
 }  // namespace zerolab

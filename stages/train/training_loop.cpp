@@ -77,13 +77,12 @@ StepRecord TrainingLoop::train_step(std::int64_t step) {
   record.learning_rate = static_cast<float>(settings_.schedule.learning_rate(step));
   marked_.step({step, record.learning_rate, 1.0 / static_cast<double>(per_step)});
 
-  float norm_and_factor[2];
-  parts_.kernels.download(parts_.compute, marked_.norm_and_factor(), norm_and_factor);
+  parts_.kernels.download(parts_.compute, marked_.norm_and_factor(), norm_and_factor_);
   double sum = 0;
   for (const double loss : by_global_index(all_losses_.view())) sum += loss;
   record.loss = sum / static_cast<double>(per_step * parts_.model.loss_terms());
-  record.grad_norm = norm_and_factor[0];
-  record.factor = norm_and_factor[1];
+  record.grad_norm = norm_and_factor_[0];
+  record.factor = norm_and_factor_[1];
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return record;
 }

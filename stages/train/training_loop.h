@@ -43,10 +43,10 @@ class TrainingLoop {
 
   /// Trains for `settings.steps` steps.
   void run();
-  /// Mean loss over the held-out micro-batches; the same on all ranks.
-  double evaluate();
 
  private:
+  /// Mean loss over the held-out micro-batches; the same on all ranks.
+  double evaluate();
   StepRecord train_step(std::int64_t step);
   /// all = the ranks' values, in rank order.
   void gather(View mine, View all, const char* what);
@@ -57,6 +57,7 @@ class TrainingLoop {
   TrainingSettings settings_;
   std::vector<TrainObserver*> observers_;
   PhaseMarker marked_;
+  float norm_and_factor_[2] = {};   // where the compute stream downloads them to
   Buffer losses_, all_losses_;      // fp64 (K), (N·K)
   Buffer held_out_, all_held_out_;  // fp64 (⌈G/N⌉), (N·⌈G/N⌉)
 };
