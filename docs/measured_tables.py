@@ -86,7 +86,7 @@ def stages(report):
                  megabytes(held["parameters"]), megabytes(held["gradients"]),
                  megabytes(held["first_moments"] + held["second_moments"]),
                  megabytes(sum(held[category] for category in PASSING)), megabytes(memory["peak_bytes"]),
-                 megabytes(sent), "to the byte" if exact else "**no**"]
+                 f"{sent / 1e6:.3f}", "to the byte" if exact else "**no**"]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
@@ -136,7 +136,8 @@ def main():
     def current(match):
         table, command = KINDS[match.group(2)]
         lines = table(reports[command], *match.group(3).split())
-        lines += ["", f"Rank 0 of `./zerolab {command}`."]
+        unit = "In MB, on rank 0" if table is stages else "On rank 0"
+        lines += ["", f"{unit} of `./zerolab {command}`; the same in every step."]
         return match.group(1) + "\n".join(lines) + "\n" + match.group(5)
 
     stale, tables = [], 0
