@@ -65,5 +65,5 @@ void UnitByUnit::visit_owned(Category category, const OwnedVisitor& visitor) {
   const View values = category == Category::kParameters  ? parameters_.view()
                       : category == Category::kGradients ? sums
                                                          : optimizer_->state(category);
-  for (const OwnedSlice& slice : replicated_slices(units_, values)) visitor(slice);
+  visit_each(replicated_slices(units_, values), visitor);
 }

@@ -38,7 +38,7 @@ constexpr std::int64_t tied_mlp_activation_bytes(std::int64_t layers, std::int64
 
 /// Two gradients of one layer's output, used in turn, and the fp64 loss.
 constexpr std::int64_t tied_mlp_workspace_bytes(std::int64_t batch, std::int64_t width) {
-  return 4 * 2 * batch * width + 8;
+  return 4 * (2 * batch * width) + 8;
 }
 
 }  // namespace zerolab
