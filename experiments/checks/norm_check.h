@@ -20,7 +20,7 @@ struct ExpectedNorm {
 /// norm = scale · √sum; factor = scale · min(1, max_norm / (norm + 1e-6)), `max_norm` <= 0: scale.
 ///
 /// The tolerance is what rounding may do: 2⁻²⁴ when the result becomes fp32, 2⁻³² for what an
-/// order-free sum may drop (DESIGN 7), and n·2⁻⁵³ for adding n squares one by one in fp64, where
+/// order-free sum may drop, and n·2⁻⁵³ for adding n squares one by one in fp64, where
 /// each square of an fp32 is exact.
 ExpectedNorm expected_norm(double sum_of_squares, std::int64_t count, double scale,
                            double max_norm);

@@ -5,6 +5,7 @@
 #include "experiments/checks/ownership.h"
 #include "experiments/checks/pack.h"
 #include "experiments/checks/provenance_report.h"
+#include "experiments/runner/part_settings.h"
 #include "stages/device/cpu/cpu_device.h"
 #include "stages/kernels/cpu/cpu_kernels.h"
 
@@ -31,15 +32,9 @@ ModelSpec small_instance(ModelSpec model) {
 }
 
 StageSettings settings_for(const RunConfig& config, AccumulationOrder order, double scale) {
-  StageSettings settings;
-  settings.overlap = config.overlap;
+  StageSettings settings = stage_settings(config, order);
   settings.bucket_elements = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(static_cast<double>(config.bucket_elements()) * scale));
-  settings.micro_batches = config.accumulate;
-  if (config.accumulate > 1 && order == AccumulationOrder::kReduced) {
-    settings.accumulation = config.reduction == Reduction::kTree ? AccumulationShape::kTree
-                                                                 : AccumulationShape::kRunning;
-  }
   // Its kernel is replaced; without momentum it holds nothing.
   settings.optimizer.name = "sgd";
   settings.optimizer.momentum = 0;
@@ -47,22 +42,7 @@ StageSettings settings_for(const RunConfig& config, AccumulationOrder order, dou
   return settings;
 }
 
-CommSettings comm_settings(const RunConfig& config) {
-  CommSettings settings;
-  settings.reduction = config.reduction;
-  settings.ranks_per_node = config.ranks_per_node;
-  settings.timeout_seconds = config.timeout_seconds;
-  return settings;
-}
-
-class NoFault final : public Fault {
- public:
-  const FaultLabel& label() const override { return label_; }
-
- private:
-  FaultLabel label_;
-};
-const Fault& fault_of(const RunInputs& inputs, const NoFault& none) {
+const Fault& fault_of(const RunInputs& inputs, const CleanParts& none) {
   return inputs.fault != nullptr ? *inputs.fault : none;
 }
 
@@ -190,7 +170,7 @@ class ProvenanceRun {
   RankContext& ranks_;
   const RunConfig& config_;
   AccumulationOrder order_;
-  NoFault none_;
+  CleanParts none_;
   ModelSpec spec_;
   ParameterLayout layout_;
   std::unique_ptr<Kernels> kernels_;

@@ -25,7 +25,7 @@ struct Variant {
 std::vector<Variant> repetitions(const RunConfig& config);
 
 /// IG: another bucket size, overlap, number of threads, and split of the global batch into ranks
-/// and micro-batches, as far as the promise reaches (DESIGN 7):
+/// and micro-batches, as far as the promise reaches:
 ///  - the bucket only where bits do not follow it: not in `zero3`, nor with `ring` or `native`
 ///    reductions over three ranks or more;
 ///  - the split only in `reduced` order with thread ranks; any with `tree`, and between N ranks

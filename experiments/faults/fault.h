@@ -24,13 +24,13 @@ struct ExpectedFinding {
 
 /// What the museum's label says.
 struct FaultLabel {
-  std::string name;                    ///< "discard-reduced"
-  std::string source;                  ///< "DeepSpeed #966"
-  std::string stage;                   ///< where it shows; other stages of a comparison stay clean
-  std::string happened;                ///< one sentence: what the code does wrong
-  std::string seen;                    ///< one sentence: what users saw
+  std::string name;      ///< "discard-reduced"
+  std::string source;    ///< "DeepSpeed #966"
+  std::string stage;     ///< where it shows; other stages of a comparison stay clean
+  std::string happened;  ///< one sentence: what the code does wrong
+  std::string seen;      ///< one sentence: what users saw
   std::vector<ExpectedFinding> must_fire;
-  std::vector<std::string> needs;      ///< options without which it does not act: "--clip 0.5"
+  std::vector<std::string> needs;  ///< options without which it does not act: "--clip 0.5"
   bool visible_in_loss = false;
 
   /// The checks that must fire.
@@ -64,6 +64,15 @@ class Fault {
     return clean;
   }
   virtual StageFactory stage(StageFactory clean) const { return clean; }
+};
+
+/// Exchanges nothing.
+class CleanParts final : public Fault {
+ public:
+  const FaultLabel& label() const override { return label_; }
+
+ private:
+  FaultLabel label_;
 };
 
 }  // namespace zerolab

@@ -40,6 +40,7 @@ class ForwardingCommunicator : public Communicator {
     return inner_->split(color, key);
   }
   void set_phase(std::string phase) override { inner_->set_phase(std::move(phase)); }
+  void give_up() noexcept override { inner_->give_up(); }
 
  protected:
   Communicator& inner() { return *inner_; }

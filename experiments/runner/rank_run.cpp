@@ -1,6 +1,8 @@
 #include "experiments/runner/rank_run.h"
 
+#include "experiments/runner/drain_while_unwinding.h"
 #include "experiments/runner/ledger_recorder.h"
+#include "experiments/runner/part_settings.h"
 #include "experiments/runner/run_inputs.h"
 #include "experiments/runner/watchers.h"
 #include "stages/device/cpu/cpu_device.h"
@@ -9,53 +11,6 @@
 
 namespace zerolab {
 namespace {
-
-AccumulationShape accumulation_shape(const RunConfig& config, AccumulationOrder order) {
-  if (config.accumulate == 1 || order == AccumulationOrder::kLocal) {
-    return AccumulationShape::kNone;
-  }
-  return config.reduction == Reduction::kTree ? AccumulationShape::kTree
-                                              : AccumulationShape::kRunning;
-}
-
-StageSettings stage_settings(const RunConfig& config, AccumulationOrder order) {
-  StageSettings settings;
-  settings.overlap = config.overlap;
-  settings.bucket_elements = config.bucket_elements();
-  settings.micro_batches = config.accumulate;
-  settings.accumulation = accumulation_shape(config, order);
-  settings.optimizer = config.optimizer;
-  return settings;
-}
-
-TrainingSettings training_settings(const RunConfig& config, AccumulationOrder order) {
-  TrainingSettings settings;
-  settings.steps = config.trained_steps();
-  settings.micro_batches = config.accumulate;
-  settings.order = order;
-  settings.schedule = {config.learning_rate, config.warmup_steps, config.steps, 0.1};
-  settings.evaluate_every = config.evaluate_every;
-  settings.held_out_batches = config.held_out_batches;
-  return settings;
-}
-
-CommSettings comm_settings(const RunConfig& config) {
-  CommSettings settings;
-  settings.reduction = config.reduction;
-  settings.ranks_per_node = config.ranks_per_node;
-  settings.checked = !config.checks.empty();
-  settings.timeout_seconds = config.timeout_seconds;
-  return settings;
-}
-
-/// Exchanges nothing.
-class CleanParts final : public Fault {
- public:
-  const FaultLabel& label() const override { return label_; }
-
- private:
-  FaultLabel label_;
-};
 
 class StepRecorder final : public TrainObserver {
  public:
@@ -120,6 +75,7 @@ RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun&
   DataFeed feed(*inputs.data, *device, *compute, *kernels);
   TrainingLoop loop({*device, *compute, *comm, *kernels, *model, *outermost, feed},
                     training_settings(config, run.order), observers);
+  const DrainWhileUnwinding drain(*comm, *compute);
   loop.run();
 
   comm_stream.synchronize();

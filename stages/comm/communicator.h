@@ -13,7 +13,7 @@
 
 namespace zerolab {
 
-/// The order in which a reduction adds the ranks' contributions (DESIGN: reduction orders).
+/// The order in which a reduction adds the ranks' contributions (docs/determinism.md).
 enum class Reduction : std::uint8_t {
   kOrdered,  ///< rank order, in fp32, rounded once: no dependence on bucket or shard boundaries
   kTree,     ///< a fixed binary tree over the ranks; world size must be a power of two
@@ -60,6 +60,8 @@ class Communicator {
 
   /// What the rank does now ("step 3 backward"); stamped on later records.
   virtual void set_phase(std::string phase) = 0;
+  /// This rank cannot go on: its calls in flight stop waiting for the other ranks.
+  virtual void give_up() noexcept = 0;
 
   void wait(const Event& event, const char* reason) { stream().wait(event, reason); }
   Event record() { return stream().record(); }

@@ -39,6 +39,7 @@ class StreamCommunicator final : public Communicator {
   void barrier(const CallTag& tag) override;
   std::unique_ptr<Communicator> split(int color, int key) override;
   void set_phase(std::string phase) override;
+  void give_up() noexcept override { transport_->give_up(); }
 
  private:
   /// A call between its launch and its end.

@@ -1,6 +1,6 @@
 /// \file
 /// Σ x² whose bits do not depend on order, cut, threads or ranks: the pre-rounded reproducible sum
-/// of Demmel and Nguyen (Fast reproducible floating-point summation, ARITH 2013), as in DESIGN 7.
+/// of Demmel and Nguyen (Fast reproducible floating-point summation, ARITH 2013).
 ///
 /// t = x² is exact in fp64. Adding and subtracting a large σ rounds t to a multiple of σ's unit;
 /// the rest goes to the next, finer fold. The units are chosen from the largest |x| and the number
