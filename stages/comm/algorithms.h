@@ -27,7 +27,7 @@ struct Wire {
 };
 
 /// Bytes of a message of a reduction where memory is not shared: one slot of the staging.
-inline constexpr std::int64_t kSegmentBytes = 256 * 1024;
+inline constexpr std::int64_t kSegmentBytes = std::int64_t{256} * 1024;
 
 /// Piece `index` of `count` elements cut into `pieces`.
 constexpr Range piece_of(std::int64_t count, int pieces, int index) {

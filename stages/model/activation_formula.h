@@ -26,7 +26,7 @@ constexpr std::int64_t gpt_activation_bytes(const GptConfig& config, std::int64_
 /// one narrow (C) and one wide (4 C) activation, and the fp64 loss: 4 · 6 B T C + 8.
 constexpr std::int64_t gpt_workspace_bytes(const GptConfig& config, std::int64_t batch,
                                            std::int64_t time) {
-  return 4 * 6 * batch * time * config.channels + 8;
+  return 4 * (6 * batch * time * config.channels) + 8;
 }
 
 /// Bytes of fp32 activations of a tied MLP: the outputs of its layers, `layers` · B · width. The
