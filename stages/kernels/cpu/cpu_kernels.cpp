@@ -16,7 +16,7 @@ std::unique_ptr<Kernels> make_cpu_kernels(int threads) {
 
 namespace cpu {
 
-CpuKernels::CpuKernels(int threads) : team_(threads) { fix_gemm_blocking(); }
+CpuKernels::CpuKernels(int threads) : team_(threads) { prepare_gemm(); }
 
 void launch(Stream& stream, const char* name, std::vector<View> reads, std::vector<View> writes,
             std::function<void()> work) {

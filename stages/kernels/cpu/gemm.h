@@ -23,11 +23,16 @@ struct Matrix {
 
 /// C(m,n) += alpha · A(m,k) · B(k,n) on the calling thread; C is row-major with `stride`. The bits
 /// depend on the shape, not on addresses: they follow Eigen's blocking, which follows the cache
-/// sizes that `fix_gemm_blocking` sets.
+/// sizes that `prepare_gemm` sets.
 void gemm(Matrix a, Matrix b, float* c, std::int64_t stride, MatrixShape shape, float alpha = 1.0F);
 
-/// Tells Eigen the same cache sizes on every machine (32 KiB, 512 KiB, 8 MiB) and one thread.
-/// Called when kernels are made; any number of calls, from any threads, have the effect of one.
-void fix_gemm_blocking();
+/// To be called before the first product; kernels do when they are made. Any number of calls, from
+/// any threads, have the effect of one.
+///
+/// Tells Eigen the same cache sizes on every machine (32 KiB, 512 KiB, 8 MiB) and one thread, since
+/// its blocking, hence its bits, follow them. Also tells glibc to keep freed blocks of up to 4 MiB:
+/// the packed operands of a tile are about that large, and giving them back to the system after
+/// every tile costs 200 page faults each.
+void prepare_gemm();
 
 }  // namespace zerolab::cpu

@@ -9,6 +9,9 @@ namespace {
 // multiplications: 512 × 384 loses little, 128 × 192 about 8 %.
 constexpr std::int64_t kTileRows = 512;
 constexpr std::int64_t kTileColumns = 384;
+// A result as large as GPT-2's logits has tiles to spare, and gains from wider ones.
+constexpr std::int64_t kWideTileColumns = 768;
+constexpr std::int64_t kWideFrom = 32 * kTileRows * kWideTileColumns;
 
 /// Near-equal parts of at most `limit`; a multiple of 8, the width of AVX2.
 std::int64_t part(std::int64_t size, std::int64_t limit) {
@@ -33,7 +36,8 @@ Tile TileGrid::tile(std::int64_t index) const {
 }
 
 TileGrid tile_grid(MatrixShape shape) {
-  TileGrid grid{shape.m, shape.n, part(shape.m, kTileRows), part(shape.n, kTileColumns)};
+  const std::int64_t columns = shape.m * shape.n >= kWideFrom ? kWideTileColumns : kTileColumns;
+  TileGrid grid{shape.m, shape.n, part(shape.m, kTileRows), part(shape.n, columns)};
   // Small results still need something to share out: four tiles if that is cheap, else two.
   cut_until(grid, 4, 128 * 192);
   cut_until(grid, 2, 64 * 64);
