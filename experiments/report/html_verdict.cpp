@@ -44,7 +44,8 @@ void add_row(HtmlTable& table, const Comparison& comparison, const StageComparis
   const bool reference = stage.compared_with.empty();
   table.row({{escaped(result.name), ""},
              {reference && stage.verdict == Verdict::kEqual
-                  ? "<span class=\"badge reference\">reference</span>"
+                  ? fmt::format("<span class=\"badge reference\">{}</span>",
+                                comparison.stages.size() == 1 ? "trained" : "reference")
                   : badge(stage.verdict),
               ""},
              number(last_of(result, false)),
@@ -54,7 +55,7 @@ void add_row(HtmlTable& table, const Comparison& comparison, const StageComparis
              against(bytes_text(std::llround(sent_per_step(busiest))), traffic_as_predicted(stage),
                      predicted, comparison.config.reduction == Reduction::kNative),
              number(grouped(std::llround(throughput(result).tokens_per_second))),
-             {fmt::format("{} of {}", checks.passed, checks.run),
+             {checks.run == 0 ? "–" : fmt::format("{} of {}", checks.passed, checks.run),
               checks.passed == checks.run ? "number" : "number bad"}});
 }
 
@@ -151,11 +152,14 @@ std::string findings_section(const Comparison& comparison) {
         groups.size() - kFindingsShown, rest);
   }
   if (!html.empty()) return html;
-  if (comparison.config.checks.empty()) return "<p>No checks were run.</p>\n";
   std::string checks;
   for (const std::string& check : comparison.config.checks) {
-    checks += (checks.empty() ? "" : ", ") + check;
+    const bool ran = std::ranges::any_of(comparison.stages, [&](const StageComparison& stage) {
+      return std::ranges::count(checks_run(comparison, stage), check) > 0;
+    });
+    if (ran) checks += (checks.empty() ? "" : ", ") + check;
   }
+  if (checks.empty()) return "<p>No checks were run.</p>\n";
   return fmt::format("<p>None: {} found nothing wrong in any stage.</p>\n", escaped(checks));
 }
 

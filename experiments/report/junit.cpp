@@ -30,10 +30,7 @@ class Suite {
       : element_(*parent.InsertNewChildElement("testsuite")), stage_(stage) {
     element_.SetAttribute("name", printable(stage.result.name).c_str());
     add_verdict(comparison.reference);
-    for (const std::string& check : comparison.config.checks) {
-      if (check == "REF" && stage.compared_with.empty()) continue;
-      add_check(check);
-    }
+    for (const std::string& check : checks_run(comparison, stage)) add_check(check);
     add_unasked(comparison.config.checks);
     double seconds = 0;
     for (const double step : step_seconds(stage.result)) seconds += step;

@@ -65,9 +65,9 @@ class Drawing {
     }
     return fmt::format(
         "<svg class=\"picture\" role=\"img\" aria-label=\"{} holds and moves in one step\" "
-        "viewBox=\"0 0 {:.0f} {:.0f}\" style=\"min-width:{:.0f}px\" "
+        "viewBox=\"0 0 {:.0f} {:.0f}\" style=\"min-width:{:.0f}px;max-width:{:.0f}px\" "
         "xmlns=\"http://www.w3.org/2000/svg\">\n{}\n{}</svg>\n",
-        escaped(name_), width_, y_ + 4, 0.9 * width_, separators, canvas_.body());
+        escaped(name_), width_, y_ + 4, 0.9 * width_, 1.15 * width_, separators, canvas_.body());
   }
 
  private:

@@ -103,11 +103,15 @@ std::optional<double> final_held_out_loss(const StageResult& result) {
   return last;
 }
 
+std::vector<std::string> checks_run(const Comparison& comparison, const StageComparison& stage) {
+  std::vector<std::string> checks = comparison.config.checks;
+  if (stage.compared_with.empty()) std::erase(checks, "REF");
+  return checks;
+}
+
 CheckCount checks_passed(const Comparison& comparison, const StageComparison& stage) {
   CheckCount count;
-  for (const std::string& check : comparison.config.checks) {
-    // The reference is compared with nothing.
-    if (check == "REF" && stage.compared_with.empty()) continue;
+  for (const std::string& check : checks_run(comparison, stage)) {
     ++count.run;
     const bool found = std::ranges::any_of(
         stage.findings, [&](const Finding& finding) { return finding.check == check; });

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "experiments/compare/comparison.h"
@@ -40,6 +42,9 @@ bool traffic_as_predicted(const StageComparison& stage);
 
 /// The last held-out loss, if there was one.
 std::optional<double> final_held_out_loss(const StageResult& result);
+
+/// The checks that said something about the stage: without REF where it was compared with nothing.
+std::vector<std::string> checks_run(const Comparison& comparison, const StageComparison& stage);
 
 struct CheckCount {
   int passed = 0, run = 0;

@@ -72,10 +72,9 @@ class Blocks {
   void see(const MemoryEvent& event, int column) {
     if (event.category == Category::kChecks) return;
     end_columns_before(column);
-    held_[static_cast<std::size_t>(event.category)] += event.bytes;
-    peak_[static_cast<std::size_t>(event.category)] =
-        std::max(peak_[static_cast<std::size_t>(event.category)],
-                 held_[static_cast<std::size_t>(event.category)]);
+    const auto category = static_cast<std::size_t>(event.category);
+    held_[category] += event.bytes;
+    if (column > 0) note_peak();
     if (event.bytes > 0) {
       open_.push_back({event.category, event.name, event.bytes, column, column});
     } else {
@@ -90,9 +89,6 @@ class Blocks {
       block.last = last;
       keep(block);
     }
-    for (std::size_t c = 0; c < kCategoryCount; ++c) {
-      timeline_.peak[c] = std::max(peak_[c], timeline_.held_at_begin[c]);
-    }
     std::ranges::stable_sort(timeline_.blocks, {}, &HeldBlock::first);
   }
 
@@ -102,8 +98,17 @@ class Blocks {
       timeline_.held[static_cast<std::size_t>(ended_)] = held_;
       if (ended_ > 0) continue;
       timeline_.held_at_begin = held_;
-      peak_ = held_;
+      note_peak();
     }
+  }
+
+  void note_peak() {
+    std::int64_t total = 0;
+    for (std::size_t c = 0; c < kCategoryCount; ++c) {
+      timeline_.peak[c] = std::max(timeline_.peak[c], held_[c]);
+      total += held_[c];
+    }
+    timeline_.peak_bytes = std::max(timeline_.peak_bytes, total);
   }
 
   void close(const MemoryEvent& event, int column) {
@@ -129,7 +134,7 @@ class Blocks {
   }
 
   StepTimeline& timeline_;
-  CategoryBytes held_{}, peak_{};
+  CategoryBytes held_{};
   std::vector<HeldBlock> open_;
   int ended_ = 0;  // columns before this one have ended
 };

@@ -40,7 +40,8 @@ struct StepTimeline {
   /// In columns, at its end. Without kChecks, like all figures here.
   std::vector<CategoryBytes> held;
   CategoryBytes held_at_begin{};  ///< when the first column ends
-  CategoryBytes peak{};           ///< largest in any column
+  CategoryBytes peak{};           ///< largest after the first column, each category its own
+  std::int64_t peak_bytes = 0;    ///< the largest total after the first column
   std::vector<HeldBlock> blocks;  ///< that come or go within the columns
   std::vector<Move> moves;        ///< training and control, in order of launch
 };

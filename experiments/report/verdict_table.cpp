@@ -81,7 +81,9 @@ Row row_of(const Comparison& comparison, const StageComparison& stage, const Uni
   const bool trained = !result.steps().empty();
   const bool reference = stage.compared_with.empty() && stage.verdict == Verdict::kEqual;
   return {result.name,
-          reference ? "reference" : std::string(spoken(name_of(stage.verdict))),
+          !reference                      ? spoken(name_of(stage.verdict))
+          : comparison.stages.size() == 1 ? std::string("trained")
+                                          : std::string("reference"),
           trained ? loss_text(result.steps().back().loss) : "-",
           held_out ? loss_text(*held_out) : "-",
           trained ? loss_text(static_cast<double>(result.steps().back().grad_norm)) : "-",
@@ -90,7 +92,7 @@ Row row_of(const Comparison& comparison, const StageComparison& stage, const Uni
           measured_and_predicted(sent_per_step(result.ranks[busiest]), sends,
                                  traffic_as_predicted(stage), sent),
           grouped(std::llround(throughput(result).tokens_per_second)),
-          fmt::format("{}/{}", checks.passed, checks.run)};
+          checks.run == 0 ? "-" : fmt::format("{}/{}", checks.passed, checks.run)};
 }
 
 std::string aligned(const Row& row, const std::array<std::size_t, kColumns>& widths,

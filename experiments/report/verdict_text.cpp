@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "experiments/report/stage_numbers.h"
 #include "experiments/report/words.h"
 
 namespace zerolab {
@@ -76,9 +77,12 @@ std::string headline(const Comparison& comparison) {
   if (comparison.verdict == Verdict::kDiverged) {
     return fmt::format("Diverged: a check found something wrong ({}).", run);
   }
-  if (comparison.stages.size() <= 1) {
-    return fmt::format("Clean: {} trained and its checks found nothing wrong ({}).",
-                       comparison.reference, run);
+  if (comparison.stages.size() == 1) {
+    const std::vector<std::string> checks = checks_run(comparison, comparison.stages.front());
+    return checks.empty()
+               ? fmt::format("Trained: {}, without checks ({}).", comparison.reference, run)
+               : fmt::format("Clean: {} trained, and {} found nothing wrong ({}).",
+                             comparison.reference, listed(checks), run);
   }
   std::string text;
   const auto add = [&](Verdict verdict, const char* say, const char* after) {

@@ -96,13 +96,7 @@ std::vector<std::string> totals(const StepTimeline& timeline) {
                                 counted(figures.first, "call"), "of " + name));
   }
   if (lines.empty()) lines.emplace_back("    nothing was sent");
-  lines.push_back(fmt::format("  = {:>8}  held at most", bytes_text([&] {
-                                std::int64_t most = 0;
-                                for (const CategoryBytes& held : timeline.held) {
-                                  most = std::max(most, sum(held));
-                                }
-                                return most;
-                              }())));
+  lines.push_back(fmt::format("  = {:>8}  held at most", bytes_text(timeline.peak_bytes)));
   return lines;
 }
 

@@ -123,8 +123,8 @@ TEST(Picture, DrawsEveryRankShardWhereItLies) {
 TEST(Picture, NamesWhatMovesAndWhatComesAndGoes) {
   const Comparison comparison = example_comparison();
   const std::string svg = step_picture(comparison.stages[2].result, 12000);
-  EXPECT_THAT(svg, HasSubstr("all-gather parameters: 2.00 kB sent by each rank"));
-  EXPECT_THAT(svg, HasSubstr("RS embedding"));
+  EXPECT_THAT(svg, HasSubstr("all-gather parameters h.0: 2.00 kB sent by each rank"));
+  EXPECT_THAT(svg, HasSubstr(">RS 8.00 kB<"));
   EXPECT_THAT(svg, HasSubstr("unit gradients: gradient of embedding, 6.00 kB"));
 }
 

@@ -77,6 +77,7 @@ TEST(StepTimeline, ABlockMaySpanVisits) {
   EXPECT_EQ(timeline.blocks[1].last, 2);
   EXPECT_EQ(timeline.held_at_begin[kUnitGradients], 8);
   EXPECT_EQ(timeline.peak[kUnitGradients], 12);
+  EXPECT_EQ(timeline.peak_bytes, 12);
 }
 
 TEST(StepTimeline, WhatChecksHoldIsLeftOut) {

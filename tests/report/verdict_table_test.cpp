@@ -141,7 +141,16 @@ TEST(Headline, NeverSaysEqualWhenACheckAloneHasDecided) {
 TEST(Headline, OfASingleStageSpeaksOfItsChecks) {
   Comparison comparison = example_comparison();
   comparison.stages.resize(1);
-  EXPECT_THAT(headline(comparison), HasSubstr("its checks found nothing wrong"));
+  EXPECT_THAT(headline(comparison),
+              HasSubstr("Clean: ddp trained, and XR, NORM, INV, PROV, COMM and MEM found nothing"));
+}
+
+TEST(Headline, ClaimsNothingWhereNoCheckCouldSayAnything) {
+  Comparison comparison = example_comparison();
+  comparison.stages.resize(1);
+  comparison.config.checks = {"REF"};  // and there is nothing to refer to
+  EXPECT_THAT(headline(comparison), HasSubstr("Trained: ddp, without checks"));
+  EXPECT_THAT(verdict_table(comparison), Not(HasSubstr("0/0")));
 }
 
 TEST(Colour, IsOffWhereItWasSwitchedOffOrNobodyWatches) {
