@@ -1,5 +1,6 @@
 # The documentation is run: README's commands, the tables, the example, the notebook, the site.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
+find_package(Doxygen QUIET)
 set(_docs_python "${ZEROLAB_PYTHON}")
 if(NOT _docs_python)
   set(_docs_python ${Python3_EXECUTABLE})
@@ -10,7 +11,7 @@ function(zerolab_docs_test name seconds)
   add_test(NAME docs.${name} COMMAND ${ARGN})
   set_tests_properties(docs.${name} PROPERTIES
     LABELS docs TIMEOUT ${seconds} PROCESSORS 2 SKIP_RETURN_CODE 77
-    ENVIRONMENT "ZEROLAB_BUILD_DIR=${CMAKE_BINARY_DIR};MPLBACKEND=Agg")
+    ENVIRONMENT "ZEROLAB_BUILD_DIR=${CMAKE_BINARY_DIR};ZEROLAB_HAS_MPI=${ZEROLAB_HAS_MPI};MPLBACKEND=Agg")
 endfunction()
 
 set(_here ${CMAKE_CURRENT_LIST_DIR})

@@ -5,9 +5,12 @@ Programs that it calls are exchanged for little scripts on PATH; nothing is inst
 
 import os
 import pathlib
+import shutil
+import signal
 import stat
 import subprocess
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -197,6 +200,53 @@ class Launcher(unittest.TestCase):
 
         self.assertEqual(run.returncode, 2)
         self.assertIn("usage", run.stderr)
+
+
+def children(pid):
+    """Processes below `pid`, from /proc."""
+    below = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (OSError, IndexError, ValueError):
+            continue  # it has just ended
+        if parent == pid:
+            below += [int(entry.name), *children(int(entry.name))]
+    return below
+
+
+def program_of(pid):
+    try:
+        return os.path.realpath(f"/proc/{pid}/exe")
+    except OSError:
+        return ""
+
+
+@unittest.skipUnless(shutil.which("mpirun") and os.environ.get("ZEROLAB_BUILD_DIR")
+                     and os.environ.get("ZEROLAB_HAS_MPI", "ON") == "ON", "needs mpirun and a build with MPI")
+class KilledJob(unittest.TestCase):
+    def test_ends_with_3_and_leaves_no_run_directory(self):
+        program = os.path.realpath(os.path.join(os.environ["ZEROLAB_BUILD_DIR"], "zerolab"))
+        with tempfile.TemporaryDirectory() as scratch:
+            job = subprocess.Popen(
+                [str(ROOT / "zerolab"), "mpirun", "-n", "2", "train", "--stage", "zero1", "--model", "gpt-micro",
+                 "--steps", "1000000", "--eval-every", "0", "--out", "run"],
+                cwd=scratch, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            for line in job.stderr:  # progress: it trains
+                if " step " in line:
+                    break
+            ranks = [pid for pid in children(job.pid) if program_of(pid) == program]
+            self.assertEqual(len(ranks), 2)
+
+            os.kill(ranks[-1], signal.SIGKILL)
+            job.stderr.close()
+
+            self.assertEqual(job.wait(timeout=60), 3)
+            for _ in range(50):  # mpirun ends the other rank
+                if all(program_of(rank) != program for rank in ranks):
+                    break
+                time.sleep(0.1)
+            self.assertFalse((pathlib.Path(scratch) / "run").exists())
 
 
 if __name__ == "__main__":
