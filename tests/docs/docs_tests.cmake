@@ -15,7 +15,7 @@ function(zerolab_docs_test name seconds)
 endfunction()
 
 set(_here ${CMAKE_CURRENT_LIST_DIR})
-zerolab_docs_test(launcher 60 ${Python3_EXECUTABLE} ${_here}/launcher_test.py)
+zerolab_docs_test(launcher 120 ${Python3_EXECUTABLE} ${_here}/launcher_test.py)
 zerolab_docs_test(readme_commands 600 ${Python3_EXECUTABLE} ${_here}/readme_commands_test.py)
 zerolab_docs_test(links 30 ${Python3_EXECUTABLE} ${_here}/links_test.py)
 zerolab_docs_test(measured_tables 300 ${_docs_python} ${CMAKE_SOURCE_DIR}/docs/measured_tables.py
