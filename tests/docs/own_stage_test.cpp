@@ -48,7 +48,8 @@ class HastyDdp final : public Ddp {
 
  protected:
   void reduce_bucket(int bucket) override {
-    parts_.comm.all_reduce(gradients_.slice(partition_.piece(bucket)), {"all-reduce gradients", Traffic::kTraining, ""});
+    parts_.comm.all_reduce(gradients_.slice(partition_.piece(bucket)),
+                           {"all-reduce gradients", Traffic::kTraining, ""});
     reduced_ = parts_.comm.record();
   }
 };
