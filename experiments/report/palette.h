@@ -15,7 +15,7 @@ namespace zerolab {
 struct Ink {
   const char* fill;     ///< "#0072b2"
   const char* text;     ///< readable on the fill
-  const char* pattern;  ///< "", "diagonal", "cross", "dots", "back"
+  const char* pattern;  ///< "", "diagonal", "cross", "plus", "back"
 };
 
 constexpr Ink ink_of(Category category) {
@@ -29,7 +29,7 @@ constexpr Ink ink_of(Category category) {
     case Category::kMasterWeights:
       return {"#56b4e9", "#000000", "cross"};
     case Category::kFirstMoments:
-      return {"#009e73", "#ffffff", "dots"};
+      return {"#009e73", "#ffffff", "plus"};
     case Category::kSecondMoments:
       return {"#f0e442", "#000000", "back"};
     case Category::kGatheredParameters:
@@ -41,7 +41,7 @@ constexpr Ink ink_of(Category category) {
     case Category::kActivations:
       return {"#999999", "#000000", ""};
     case Category::kCommunicationStaging:
-      return {"#555555", "#ffffff", "dots"};
+      return {"#555555", "#ffffff", "plus"};
     case Category::kWorkspace:
       return {"#cccccc", "#000000", "diagonal"};
     case Category::kChecks:
@@ -59,7 +59,7 @@ constexpr Ink ink_of(CollectiveOp op) {
     case CollectiveOp::kAllGather:
       return {"#56b4e9", "#000000", "back"};
     default:
-      return {"#999999", "#000000", "dots"};
+      return {"#999999", "#000000", "plus"};
   }
 }
 

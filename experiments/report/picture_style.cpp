@@ -27,7 +27,7 @@ std::string picture_patterns() {
   constexpr const char* kShapes[][2] = {{"diagonal", "M-2 2L2 -2M0 8L8 0M6 10L10 6"},
                                         {"back", "M-2 6L2 10M0 0L8 8M6 -2L10 2"},
                                         {"cross", "M0 4H8M4 0V8"},
-                                        {"dots", "M2 2h1.2M6 6h1.2"}};
+                                        {"plus", "M2 .6V3.4M.6 2H3.4M6 4.6V7.4M4.6 6H7.4"}};
   std::string svg =
       "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs>";
   for (const auto& [name, path] : kShapes) {

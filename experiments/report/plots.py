@@ -20,29 +20,30 @@ from matplotlib.ticker import MaxNLocator  # noqa: E402
 # Text and frames, background, grid: the HTML report exchanges these three for its own.
 INK, PAPER, RULE = "#1b1b1c", "#fdfdfe", "#b7b7b8"
 
-# Okabe and Ito's palette, which the colour-blind can tell apart; a hatch for grey print.
+# Okabe and Ito's palette, which the colour-blind can tell apart; a hatch for grey print. No dots:
+# in an SVG they are circles, 150 kB a pattern.
 CATEGORY = {
     "parameters": ("#0072b2", ""),
     "gradients": ("#d55e00", "///"),
     "accumulators": ("#e69f00", "xx"),
     "master_weights": ("#56b4e9", "xx"),
-    "first_moments": ("#009e73", "..."),
+    "first_moments": ("#009e73", "++"),
     "second_moments": ("#f0e442", "\\\\\\"),
     "gathered_parameters": ("#56b4e9", ""),
     "gradient_buckets": ("#e69f00", "//"),
     "unit_gradients": ("#cc79a7", "\\\\"),
     "activations": ("#999999", ""),
-    "communication_staging": ("#555555", ".."),
+    "communication_staging": ("#555555", "--"),
     "workspace": ("#cccccc", "///"),
 }
 OPERATION = {
     "all_reduce": ("#0072b2", ""),
     "reduce_scatter": ("#d55e00", "///"),
     "all_gather": ("#56b4e9", "\\\\\\"),
-    "broadcast": ("#009e73", "..."),
+    "broadcast": ("#009e73", "||"),
     "all_to_all": ("#cc79a7", "xx"),
     "send": ("#e69f00", "++"),
-    "recv": ("#f0e442", "oo"),
+    "recv": ("#f0e442", "--"),
     "barrier": ("#999999", ""),
 }
 LINES = [
@@ -95,7 +96,7 @@ def byte_unit(largest):
 
 def figure_text(value, largest):
     """The same number of decimals all over a chart."""
-    decimals = 0 if largest >= 100 else 1 if largest >= 10 else 2
+    decimals = 0 if largest >= 100 or largest == 0 else 1 if largest >= 10 else 2
     return f"{value:,.{decimals}f}"
 
 
@@ -111,12 +112,13 @@ def numbers(values):
 
 def subtitle(report):
     config = report["config"]
-    return (f'{config["model"]}, {config["ranks"]} ranks, {config["precision"]}, '
+    ranks = "1 rank" if config["ranks"] == 1 else f'{config["ranks"]} ranks'
+    return (f'{config["model"]}, {ranks}, {config["precision"]}, '
             f'{config["optimizer"]}, {config["reduction"]} reduction')
 
 
 def plot_loss(report):
-    """Loss and held-out loss; below, the difference to the reference, on an axis that shows zero."""
+    """Loss and held-out loss; below, the difference to the reference, where zero can be seen."""
     figure, (top, bottom) = plt.subplots(
         2, 1, figsize=(8.2, 6.0), sharex=True, height_ratios=(2.2, 1), constrained_layout=True)
     stages = report["stages"]
@@ -135,8 +137,9 @@ def plot_loss(report):
         held_out = stage["held_out_loss"]
         if held_out:
             top.plot([e["step"] for e in held_out], numbers([e["loss"] for e in held_out]),
-                     color=color, linestyle="none", marker=marker, markersize=9 + 2 * (len(stages) - index),
-                     markerfacecolor="none", markeredgewidth=1.2)
+                     color=color, linestyle="none", marker=marker,
+                     markersize=9 + 2 * (len(stages) - index), markerfacecolor="none",
+                     markeredgewidth=1.2)
         if stage is reference:
             continue
         common = min(len(loss), len(base))
@@ -174,9 +177,14 @@ def plot_loss(report):
     return figure
 
 
+def total_label(axes, x, height, top, bold):
+    axes.annotate(figure_text(height, top), (x, height), xytext=(0, 2), ha="center",
+                  textcoords="offset points", fontsize=9, fontweight="bold" if bold else "normal")
+
+
 def stacked(axes, x, width, parts, palette, factor, faded, top):
-    """One bar of `parts` {name: bytes} with its height in units of `factor` on it. Parts that are
-    tall enough for a number on an axis up to `top` have one too, unless the bar is faded."""
+    """One bar of `parts` {name: bytes}; returns its height, in units of `factor`. Parts that are
+    tall enough for a number on an axis up to `top` have one, unless the bar is faded."""
     bottom = 0.0
     for name, (color, hatch) in palette.items():
         value = parts.get(name, 0) / factor
@@ -190,8 +198,7 @@ def stacked(axes, x, width, parts, palette, factor, faded, top):
                               "boxstyle": "round,pad=0.15", "facecolor": PAPER, "alpha": 0.85,
                               "edgecolor": "none"})
         bottom += value
-    axes.annotate(figure_text(bottom, top), (x, bottom), xytext=(0, 2), ha="center",
-                  textcoords="offset points", fontsize=9, fontweight="normal" if faded else "bold")
+    return bottom
 
 
 def legend_of(names, palette):
@@ -211,12 +218,14 @@ def plot_memory(report):
     for i, rank in enumerate(ranks):
         measured = {k: v for k, v in rank["at_peak"].items() if k != "checks" and v}
         names |= set(measured)
-        stacked(axes, i - 0.2, 0.36, measured, CATEGORY, factor, False, top)
+        height = stacked(axes, i - 0.2, 0.36, measured, CATEGORY, factor, False, top)
+        total_label(axes, i - 0.2, height, top, bold=True)
         if not predicted[i]:
             continue
         formula = {k: v for k, v in rank["predicted_at_peak"].items() if k != "checks" and v}
         names |= set(formula)
-        stacked(axes, i + 0.2, 0.36, formula, CATEGORY, factor, True, top)
+        height = stacked(axes, i + 0.2, 0.36, formula, CATEGORY, factor, True, top)
+        total_label(axes, i + 0.2, height, top, bold=False)
     axes.set_xticks(range(len(stages)), [
         s["name"] + ("\n= predicted" if s["memory"]["as_predicted"] else
                      "\n≠ predicted" if has else "") for s, has in zip(stages, predicted)])
@@ -246,17 +255,24 @@ def traffic_panel(axes, report, group, title):
         names |= {op for part in (sent, formula or {}) for op, v in part.items() if v}
     largest = max([sum(part.values()) for pair in bars for part in pair if part] + [0])
     factor, unit = byte_unit(largest)
+    top = largest / factor
     for i, (sent, formula) in enumerate(bars):
-        for part, x, faded in ((sent, i - 0.2, False), (formula, i + 0.2, True)):
-            if part is None:
-                continue
-            stacked(axes, x, 0.36, part, OPERATION, factor, faded, largest / factor)
+        measured = stacked(axes, i - 0.2, 0.36, sent, OPERATION, factor, False, top)
+        if formula is None:
+            total_label(axes, i - 0.2, measured, top, bold=True)
+            continue
+        predicted = stacked(axes, i + 0.2, 0.36, formula, OPERATION, factor, True, top)
+        if measured == predicted:  # one number for both: two do not fit beside many stages
+            total_label(axes, i, measured, top, bold=True)
+        else:
+            total_label(axes, i - 0.2, measured, top, bold=True)
+            total_label(axes, i + 0.2, predicted, top, bold=False)
     axes.set_xticks(range(len(stages)), [s["name"] for s in stages])
     if len(stages) > 4:
         axes.tick_params(axis="x", labelrotation=30)
     axes.grid(axis="x", visible=False)
     axes.set_xlim(-0.6, len(stages) - 0.4)
-    axes.set_ylim(0, largest / factor * 1.12 or 1)
+    axes.set_ylim(0, top * 1.12 or 1)
     axes.set_ylabel(f"sent, {unit}/step")
     axes.set_title(title, fontsize=10)
     return names
@@ -267,8 +283,9 @@ def plot_communication(report):
         1, 2, figsize=(8.2, 4.8), width_ratios=(1.25, 1), constrained_layout=True)
     names = traffic_panel(left, report, "training", "training: gradients and parameters")
     names |= traffic_panel(right, report, "control", "control: losses and norms")
-    figure.suptitle("Bytes sent in one step by the rank that sends most:\n"
-                    "measured (left), predicted (right, pale) — " + subtitle(report), fontsize=10.5)
+    figure.suptitle("Bytes sent in one step by the rank that sends most: measured (left), "
+                    "predicted (right, pale);\none number where they agree — " + subtitle(report),
+                    fontsize=10.5)
     if names:
         figure.get_layout_engine().set(rect=(0, 0.08, 1, 0.92))
         figure.legend(handles=legend_of(names, OPERATION), loc="lower center",
@@ -285,7 +302,7 @@ def plot_throughput(report):
         color = "#777777" if color == "#000000" else color
         speed = stage["throughput"]["tokens_per_second"]
         left.bar(i, speed, 0.6, color=color, edgecolor=INK, linewidth=0.6,
-                 hatch=("", "///", "\\\\\\", "...", "xx", "++", "oo")[i % 7])
+                 hatch=("", "///", "\\\\\\", "++", "xx", "||", "--")[i % 7])
         left.annotate(f"{speed:,.0f}", (i, speed), xytext=(0, 2), textcoords="offset points",
                       ha="center", fontweight="bold", fontsize=9)
         per_rank = [numbers(r["seconds"]) for r in stage["throughput"]["step_seconds_per_rank"]]
@@ -293,7 +310,8 @@ def plot_throughput(report):
         if not slowest:
             continue
         right.boxplot([slowest], positions=[i], widths=0.5, whis=(5, 95), showfliers=False,
-                      patch_artist=True, boxprops={"facecolor": color, "edgecolor": INK, "alpha": 0.8},
+                      patch_artist=True,
+                      boxprops={"facecolor": color, "edgecolor": INK, "alpha": 0.8},
                       medianprops={"color": INK, "linewidth": 1.6},
                       whiskerprops={"color": INK}, capprops={"color": INK})
         median = 1000 * stage["throughput"]["step_seconds_median"]
