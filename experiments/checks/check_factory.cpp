@@ -13,9 +13,9 @@
 namespace zerolab {
 
 const std::vector<std::string>& check_names() {
-  static const std::vector<std::string> names = {"REF",  "XR",  "NORM", "INV", "PROV",
-                                                 "COMM", "MEM", "ORD",  "REP", "IG"};
-  return names;
+  static const std::vector<std::string> kNames = {"REF",  "XR",  "NORM", "INV", "PROV",
+                                                  "COMM", "MEM", "ORD",  "REP", "IG"};
+  return kNames;
 }
 
 std::vector<std::unique_ptr<Check>> make_checks(const std::vector<std::string>& names,

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "experiments/checks/check.h"
-#include "experiments/checks/pending_downloads.h"
 #include "experiments/runner/results.h"
 
 namespace zerolab {
@@ -47,7 +46,6 @@ class FingerprintRecorder final : public Check {
   std::int64_t tensors_;
   Buffer sums_;             // uint64 (rows, tensors)
   std::deque<Step> steps_;  // downloads need addresses that stay
-  PendingDownloads downloads_{context_.compute};
 };
 
 }  // namespace zerolab

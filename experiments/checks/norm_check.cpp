@@ -87,6 +87,7 @@ void NormCheck::compare_with_other_ranks() {
   }
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     std::vector<Step> by_rank;
+    by_rank.reserve(ranks.size());
     for (const auto& steps : ranks) by_rank.push_back(steps.at(i));
     compare(by_rank);
   }

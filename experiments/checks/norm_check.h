@@ -6,7 +6,6 @@
 
 #include "experiments/checks/check.h"
 #include "experiments/checks/finding_list.h"
-#include "experiments/checks/pending_downloads.h"
 
 namespace zerolab {
 
@@ -53,7 +52,6 @@ class NormCheck final : public Check {
   std::vector<float> gradients_;  // this rank's owned elements of the present step
   std::vector<Step> steps_;
   FindingList findings_;
-  PendingDownloads downloads_{context_.compute};
 };
 
 }  // namespace zerolab

@@ -5,6 +5,7 @@
 #include "experiments/checks/ownership.h"
 #include "experiments/checks/pack.h"
 #include "experiments/checks/provenance_report.h"
+#include "experiments/runner/drain_while_unwinding.h"
 #include "experiments/runner/part_settings.h"
 #include "stages/device/cpu/cpu_device.h"
 #include "stages/kernels/cpu/cpu_kernels.h"
@@ -79,6 +80,7 @@ class ProvenanceRun {
         report_(layout_, model_.numbers(), ranks.world_size(), config_.accumulate, ranks.rank()) {}
 
   std::vector<Finding> run() {
+    const DrainWhileUnwinding drain(*comm_, *compute_);
     for (int first = 0; first < report_.contributors(); first += kContributorsPerPass) {
       const auto owned = pass([&](int contributor, std::int64_t) {
         const int digit = contributor - first;
@@ -137,7 +139,7 @@ class ProvenanceRun {
 
   std::vector<OwnedCodes> owned_gradients() {
     std::vector<OwnedCodes> owned;
-    const PendingDownloads downloads(*compute_);
+    const DrainWhileUnwinding drain(*comm_, *compute_);
     stage_->visit_owned(Category::kGradients, [&](const OwnedSlice& slice) {
       for (const Segment& s : slice.segments) {
         OwnedCodes& codes = owned.emplace_back();

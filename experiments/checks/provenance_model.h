@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "experiments/checks/forwarding_kernels.h"
-#include "experiments/checks/pending_downloads.h"
 #include "experiments/checks/provenance_codes.h"
 #include "stages/device/device.h"
 #include "stages/model/model.h"
@@ -52,7 +51,6 @@ class ProvenanceModel {
   std::vector<float> host_;  // the same on the host
   std::function<float(std::int64_t)> code_;
   std::deque<Reading> readings_;
-  PendingDownloads downloads_{compute_};
 };
 
 /// Owners start from the codes of step 0.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "experiments/checks/handed_chunk.h"
 #include "experiments/checks/pack.h"
 #include "experiments/checks/ulp.h"
 #include "experiments/runner/results.h"
@@ -137,34 +138,19 @@ void ReductionCheck::compare(const Step& step) {
   std::vector<Difference> differences(context_.model.layout().tensors().size());
   for (std::int64_t begin = 0; begin < step.sample.count(); begin += kExchanged) {
     const Range chunk{begin, std::min(begin + kExchanged, step.sample.count())};
-    const auto first = static_cast<std::size_t>(chunk.begin);
-    const auto size = static_cast<std::size_t>(chunk.size());
     std::string mine;
-    for (const auto& handed : step.handed) pack_all(mine, std::span(handed).subspan(first, size));
-
-    std::vector<std::vector<std::vector<float>>> handed;  // by rank and reduction
-    for (const std::string& text : context_.ranks.gather_texts(mine)) {
-      auto& rank = handed.emplace_back();
-      for (Unpacker unpacker(text); !unpacker.empty();) rank.push_back(unpacker.take_all<float>());
-      require(rank.size() == step.handed.size(),
-              "[checks] rank {} reduced {} times in step {}, this rank {} times", handed.size() - 1,
-              rank.size(), step.step, step.handed.size());
+    for (const auto& handed : step.handed) {
+      mine.append(reinterpret_cast<const char*>(handed.data() + chunk.begin),
+                  HandedChunk::bytes(chunk.size()));
     }
+    HandedChunk handed(context_.ranks.gather_texts(mine), step.handed.size(), chunk);
     for (const Owned& owned : step.owned) {
       const Range part =
           intersect({owned.run.offset, owned.run.offset + owned.run.elements.size()}, chunk);
       if (part.empty()) continue;
-      SumTerms terms(step.handed.size());
-      for (std::size_t m = 0; m < terms.size(); ++m) {
-        for (const auto& rank : handed) {
-          terms[m].push_back(
-              std::span(rank[m]).subspan(static_cast<std::size_t>(part.begin - chunk.begin),
-                                         static_cast<std::size_t>(part.size())));
-        }
-      }
       const std::int64_t skipped = part.begin - owned.run.offset;
       compare(
-          terms,
+          handed.terms(part),
           std::span(owned.values)
               .subspan(static_cast<std::size_t>(skipped), static_cast<std::size_t>(part.size())),
           owned.run.elements.begin + skipped,

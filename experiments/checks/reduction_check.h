@@ -12,7 +12,6 @@
 #include "experiments/checks/expected_sum.h"
 #include "experiments/checks/finding_list.h"
 #include "experiments/checks/ownership.h"
-#include "experiments/checks/pending_downloads.h"
 
 namespace zerolab {
 
@@ -75,7 +74,6 @@ class ReductionCheck final : public Check {
   std::deque<Step> steps_;
   std::int64_t kept_elements_ = 0;  // in all `handed` of `steps_`: the same on all ranks
   FindingList findings_;
-  PendingDownloads downloads_{context_.compute};
 };
 
 }  // namespace zerolab

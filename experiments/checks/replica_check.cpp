@@ -143,10 +143,12 @@ void ReplicaCheck::compare_with_other_ranks() {
   const std::vector<std::string> texts = context_.ranks.gather_texts(mine);
   std::vector<Unpacker> ranks(texts.begin(), texts.end());
   std::vector<std::uint64_t> counts;
+  counts.reserve(ranks.size());
   for (Unpacker& rank : ranks) counts.push_back(rank.take<std::uint64_t>());
   const std::uint64_t comparable = *std::min_element(counts.begin(), counts.end());
   for (std::uint64_t i = 0; i < comparable; ++i) {
     std::vector<std::vector<std::uint64_t>> by_rank;
+    by_rank.reserve(ranks.size());
     for (Unpacker& rank : ranks) by_rank.push_back(rank.take_all<std::uint64_t>());
     compare(rows_[i], by_rank);
   }

@@ -8,7 +8,6 @@
 
 #include "experiments/checks/check.h"
 #include "experiments/checks/finding_list.h"
-#include "experiments/checks/pending_downloads.h"
 
 namespace zerolab {
 
@@ -61,7 +60,6 @@ class ReplicaCheck final : public Check {
   std::int64_t steps_since_comparison_ = 0;
   std::uint64_t positions_ = 0;  // hash of all positions read so far
   FindingList findings_;
-  PendingDownloads downloads_{context_.compute};
 };
 
 }  // namespace zerolab

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "experiments/checks/pack.h"
-#include "experiments/checks/pending_downloads.h"
 #include "experiments/checks/ulp.h"
+#include "experiments/runner/drain_while_unwinding.h"
 
 namespace zerolab {
 namespace {
@@ -60,7 +60,7 @@ void TensorCapture::capture_states(std::int64_t step, Stage& stage) {
 
 void TensorCapture::capture(Stage& stage, const std::vector<Category>& categories) {
   std::vector<Part> parts;
-  const PendingDownloads downloads(context_.compute);
+  const DrainWhileUnwinding drain(context_.comm, context_.compute);
   for (const Category category : categories) {
     stage.visit_owned(category, [&](const OwnedSlice& slice) {
       if (slice.replicated && context_.ranks.rank() != 0) return;
