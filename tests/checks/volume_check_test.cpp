@@ -127,6 +127,14 @@ TEST(CollectiveFinding, NamesTheRankThatIsAlone) {
   }
 }
 
+TEST(CollectiveFinding, NamesTheRankThatAWatchdogMisses) {
+  const auto finding = collective_finding(
+      Failure("[comm] ranks 11 and 12 did not arrive within 5 s at barrier (\"rank\"), call 3 of "
+              "the group, where ranks 0 and 1 wait (rank 11 has made 2 calls and ended its part)"));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->rank, 11);
+}
+
 TEST(CollectiveFinding, LeavesOtherErrorsAlone) {
   EXPECT_FALSE(collective_finding(Failure("[data] the disk is full")));
 }
