@@ -3,7 +3,8 @@
 namespace zerolab::cpu {
 namespace {
 
-constexpr std::int64_t kStrip = 256;  // columns: 1 KiB of each row, 1 KiB of sums
+// Columns of one task: narrow, so that even a layer of 128 has two.
+constexpr std::int64_t kStrip = 64;
 
 }  // namespace
 
