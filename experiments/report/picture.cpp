@@ -182,6 +182,7 @@ class Drawing {
     std::map<std::tuple<int, Traffic, CollectiveOp, std::string>, Moved> groups;
     for (const Move& move : timeline.moves) {
       const CollectiveRecord& record = *move.record;
+      if (sent(record) + received(record) == 0) continue;  // a world of one rank
       const bool control = record.traffic == Traffic::kControl;
       Moved& moved = groups[{move.column, record.traffic, record.op, control ? "" : record.what}];
       if (moved.calls++ == 0) moved.first = &record;
@@ -192,6 +193,7 @@ class Drawing {
     canvas_.text(4, y_ + 42, "lane", "start", "launched here; bytes that");
     canvas_.text(4, y_ + 56, "lane", "start", "each rank sends to all others");
     const double top = y_ + 14;
+    if (groups.empty()) canvas_.text(kGutter + 8, top + 14, "lane", "start", "nothing");
     std::vector<int> stacked(columns().size(), 0);
     for (const auto& [key, moved] : groups) {
       const auto& [column, traffic, op, what] = key;
@@ -242,23 +244,6 @@ class Drawing {
 };
 
 }  // namespace
-
-std::int64_t whole_parameter_bytes(const Comparison& comparison) {
-  constexpr auto kParameters = static_cast<std::size_t>(Category::kParameters);
-  constexpr auto kGathered = static_cast<std::size_t>(Category::kGatheredParameters);
-  std::int64_t whole = 0;
-  for (const StageComparison& stage : comparison.stages) {
-    std::int64_t largest = 0, together = 0;
-    bool gathers = false;
-    for (const RankResult& rank : stage.result.ranks) {
-      largest = std::max(largest, rank.peak_by_category[kParameters]);
-      together += rank.peak_by_category[kParameters];
-      gathers = gathers || rank.peak_by_category[kGathered] > 0;
-    }
-    whole = std::max(whole, gathers ? together : largest);
-  }
-  return whole;
-}
 
 std::string step_picture(const StageResult& result, std::int64_t whole_bytes) {
   return Drawing(result, whole_bytes).svg();

@@ -122,6 +122,7 @@ def plot_loss(report):
     figure, (top, bottom) = plt.subplots(
         2, 1, figsize=(8.2, 6.0), sharex=True, height_ratios=(2.2, 1), constrained_layout=True)
     stages = report["stages"]
+    unit = "" if report["config"]["model"] == "tied-mlp" else ", nats per token"  # regression
     reference = next((s for s in stages if s["name"] == report["reference"]), stages[0])
     base = numbers(reference["loss"])
     largest = 0.0
@@ -151,7 +152,7 @@ def plot_loss(report):
     top.plot([], [], color=INK, linestyle="none", marker="o", markersize=9, markerfacecolor="none",
              label="held-out loss (hollow)")
     top.xaxis.set_major_locator(MaxNLocator(integer=True))
-    top.set_ylabel("mean loss, nats per token")
+    top.set_ylabel("mean loss" + unit)
     top.set_title("Training loss\n" + subtitle(report))
     top.legend(loc="upper right")
     compared = len(stages) > 1
@@ -172,7 +173,7 @@ def plot_loss(report):
                         ha="center", fontweight="bold")
     elif compared:
         bottom.set_title(f"largest difference {largest:.2e}", fontsize=9.5, loc="right")
-    bottom.set_ylabel(f'difference to\n{report["reference"]}, nats')
+    bottom.set_ylabel(f'difference to\n{report["reference"]}' + unit.removesuffix(" per token"))
     bottom.set_xlabel("training step")
     return figure
 

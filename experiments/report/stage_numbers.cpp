@@ -103,6 +103,23 @@ std::optional<double> final_held_out_loss(const StageResult& result) {
   return last;
 }
 
+std::int64_t whole_parameter_bytes(const Comparison& comparison) {
+  constexpr auto kParameters = static_cast<std::size_t>(Category::kParameters);
+  constexpr auto kGathered = static_cast<std::size_t>(Category::kGatheredParameters);
+  std::int64_t whole = 0;
+  for (const StageComparison& stage : comparison.stages) {
+    std::int64_t largest = 0, together = 0;
+    bool gathers = false;
+    for (const RankResult& rank : stage.result.ranks) {
+      largest = std::max(largest, rank.peak_by_category[kParameters]);
+      together += rank.peak_by_category[kParameters];
+      gathers = gathers || rank.peak_by_category[kGathered] > 0;
+    }
+    whole = std::max(whole, gathers ? together : largest);
+  }
+  return whole;
+}
+
 std::vector<std::string> checks_run(const Comparison& comparison, const StageComparison& stage) {
   std::vector<std::string> checks = comparison.config.checks;
   if (stage.compared_with.empty()) std::erase(checks, "REF");

@@ -43,6 +43,10 @@ bool traffic_as_predicted(const StageComparison& stage);
 /// The last held-out loss, if there was one.
 std::optional<double> final_held_out_loss(const StageResult& result);
 
+/// Bytes of the whole model in the run's parameters, the measure of a full bar: what a rank holds
+/// that has all of them, or all ranks' shards together where none has (a stage that gathers).
+std::int64_t whole_parameter_bytes(const Comparison& comparison);
+
 /// The checks that said something about the stage: without REF where it was compared with nothing.
 std::vector<std::string> checks_run(const Comparison& comparison, const StageComparison& stage);
 

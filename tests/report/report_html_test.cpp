@@ -8,6 +8,7 @@
 
 #include "experiments/report/html.h"
 #include "experiments/report/picture.h"
+#include "experiments/report/stage_numbers.h"
 #include "tests/report/example_comparison.h"
 #include "tests/tools/temporary_directory.h"
 
@@ -126,6 +127,13 @@ TEST(Picture, NamesWhatMovesAndWhatComesAndGoes) {
   EXPECT_THAT(svg, HasSubstr("all-gather parameters h.0: 2.00 kB sent by each rank"));
   EXPECT_THAT(svg, HasSubstr(">RS 8.00 kB<"));
   EXPECT_THAT(svg, HasSubstr("unit gradients: gradient of embedding, 6.00 kB"));
+}
+
+TEST(Picture, OfOneRankMovesNothing) {
+  const Comparison comparison = example_comparison(1);
+  const std::string svg = step_picture(comparison.stages[2].result, 12000);
+  EXPECT_THAT(svg, HasSubstr(">nothing<"));
+  EXPECT_THAT(svg, Not(HasSubstr("sent by each rank")));
 }
 
 TEST(Picture, KnowsTheWholeModelEvenWhenNoRankHoldsIt) {
