@@ -34,7 +34,7 @@ margin:1em 0}
 .callout h3{margin-top:.6em}
 .notice{border-left:4px solid var(--rule);padding-left:.7em;color:var(--soft)}
 .scroll{overflow-x:auto;margin:.6em 0}
-table{border-collapse:collapse;font-size:.92rem;min-width:100%}
+table{border-collapse:separate;border-spacing:0;font-size:.92rem;min-width:100%}
 caption{text-align:left;color:var(--soft);padding:.2em 0;font-size:.9em}
 th,td{padding:.3em .7em;border-bottom:1px solid var(--rule);text-align:left;vertical-align:baseline;
 white-space:nowrap}
