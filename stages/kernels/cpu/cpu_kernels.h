@@ -10,7 +10,8 @@ namespace zerolab {
 
 /// `threads` >= 1 workers share out the tiles of kernels launched on the device's stream 0
 /// (compute); kernels on other streams run on that stream's own worker alone. The result has the
-/// same bits for any number of threads. One per rank: its helpers serve one compute stream at a time.
+/// same bits for any number of threads. One per rank: its helpers serve one compute stream at a
+/// time.
 ///
 /// Settings of the whole process, made by the first call: the cache sizes that Eigen's blocking
 /// follows, and glibc's thresholds for keeping freed memory (`prepare_gemm` in gemm.h says why).

@@ -41,8 +41,8 @@ inline void store8(float* p, Float8 v, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) p[i] = v[i];
 }
 
-/// a·b + c; rounded once where the target has the instruction (without it, std::fma is a call, and a
-/// hundred times slower than two operations).
+/// a·b + c; rounded once where the target has the instruction (without it, std::fma is a call, and
+/// a hundred times slower than two operations).
 inline Float8 fma8(Float8 a, Float8 b, Float8 c) {
 #if defined(__FMA__)
   return _mm256_fmadd_ps(a, b, c);
