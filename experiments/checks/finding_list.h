@@ -18,6 +18,11 @@ inline std::string describe_elements(std::int64_t begin, std::int64_t end) {
   return fmt::format("elements {}–{}", begin, end - 1);
 }
 
+/// The verb behind `describe_elements`.
+inline const char* hold(std::int64_t begin, std::int64_t end) {
+  return end - begin == 1 ? "holds" : "hold";
+}
+
 /// A fault usually shows everywhere at once: the first findings are kept, later ones are counted.
 class FindingList {
  public:

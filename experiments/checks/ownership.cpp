@@ -4,7 +4,7 @@
 #include <map>
 
 #include "experiments/checks/finding_list.h"
-#include "stages/core/join.h"
+#include "stages/comm/call_header.h"
 
 namespace zerolab {
 
@@ -59,10 +59,10 @@ std::vector<Finding> check_ownership(const ParameterLayout& layout,
       finding.rank = holders.empty() ? -1 : holders.front();
       finding.element = change->first;
       finding.message =
-          fmt::format("{} of {} {}; each element belongs to one rank, or is held by all",
-                      describe_elements(change->first, next->first), tensor.name,
-                      holders.empty() ? "belong to no rank"
-                                      : fmt::format("are held by rank(s) {}", joined(holders)));
+          fmt::format("{} of {}; each element belongs to one rank, or is held by all",
+                      (holders.empty() ? "no rank holds " : list_ranks(holders) + " hold ") +
+                          describe_elements(change->first, next->first),
+                      tensor.name);
       findings.push_back(std::move(finding));
     }
   }

@@ -49,7 +49,7 @@ std::string ProvenanceReport::explain_digits(float value, int first,
                                              const std::string& where) const {
   const auto digits = contributor_digits(value);
   if (!digits) {
-    return fmt::format("{} hold {:g}, which no contributors' codes add up to", where, value);
+    return fmt::format("{:g}, which no contributors' codes add up to, is in {}", value, where);
   }
   std::vector<std::string> missing, counted;
   for (int digit = 0; digit < kContributorsPerPass; ++digit) {
@@ -130,11 +130,12 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
                           layout_.tensor(a.tensor).name);
           add(kFingerprintPhases[0], a.tensor, a.begin + begin,
               displaced.by
-                  ? fmt::format("{} hold the gradients of {} and following", where,
+                  ? fmt::format("{} {} the gradients of {} and following", where, hold(begin, end),
                                 numbers_.describe(number(begin) + displaced.by))
-                  : fmt::format("{} hold {:g} and following, which is not {} times any "
-                                "element's code",
-                                where, a.values[static_cast<std::size_t>(begin)], contributors_));
+                  : fmt::format(
+                        "{} {} {:g} and following, which is not {} times any element's code", where,
+                        hold(begin, end), a.values[static_cast<std::size_t>(begin)],
+                        contributors_));
         });
   }
 }

@@ -40,7 +40,7 @@ FaultLabel label() {
       "With overlap on, the loss sometimes leaves the right curve or becomes NaN, differently in "
       "each "
       "run and not on every machine.";
-  label.needs = {"--check ORD", "--overlap on", "--bucket-mb 0.5"};
+  label.needs = {"--check ORD", "--overlap on", "--bucket-mb 0.04"};
   label.must_fire = {{"ORD", false, "order", "bucket buffer"}};
   return label;
 }

@@ -48,6 +48,7 @@ FaultLabel label() {
       "The last rank takes another path through the code and issues two collectives in exchanged "
       "order.";
   label.seen = "All ranks wait for ever, or sums contain another bucket's gradients.";
+  label.needs = {"--bucket-mb 0.04"};  // two reduce-scatters to exchange
   label.must_fire = {{"COMM", false, "collective", "the ranks disagree on collective"}};
   return label;
 }

@@ -128,14 +128,15 @@ TEST(Ownership, WantsOneOwnerOrACopyOnEveryRank) {
   const auto missing = check_ownership(layout, by_rank, "INV", "gradients");
   ASSERT_EQ(missing.size(), 1U);
   EXPECT_EQ(missing[0].element, 6000);
-  EXPECT_NE(missing[0].message.find("elements 6000–6099 of matrix belong to no rank"),
+  EXPECT_NE(missing[0].message.find("no rank holds elements 6000–6099 of matrix"),
             std::string::npos)
       << missing[0].message;
 
   by_rank[1] = {{1, false, {0, 7000}}, {2, false, {100, 130}}};
   const auto twice = check_ownership(layout, by_rank, "INV", "gradients");
   ASSERT_EQ(twice.size(), 1U);
-  EXPECT_NE(twice[0].message.find("held by rank(s) 0, 1"), std::string::npos);
+  EXPECT_NE(twice[0].message.find("ranks 0 and 1 hold elements 100–129 of vector"),
+            std::string::npos);
 
   by_rank[0].push_back({1, true, {0, 7000}});
   by_rank[1] = {{1, true, {0, 6999}}};
