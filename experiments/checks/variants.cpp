@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "experiments/checks/reference_check.h"
+#include "experiments/runner/stage_factory.h"
 
 namespace zerolab {
 namespace {
@@ -59,7 +60,7 @@ std::vector<Variant> regroupings(const RunConfig& config, const std::string& sta
   std::vector<Variant> variants;
   const bool bits_follow_cut = config.ranks >= 3 && (config.reduction == Reduction::kRing ||
                                                      config.reduction == Reduction::kNative);
-  if (stage != "zero3" && !bits_follow_cut) {
+  if (uses_buckets(stage) && !bits_follow_cut) {
     RunConfig varied = plain(config);
     varied.bucket_mb = 0.37 * config.bucket_mb;  // divides nothing
     variants.push_back(regrouping(varied, fmt::format("with a bucket of {:g} MiB instead of {:g}",

@@ -4,6 +4,7 @@
 #include "experiments/cli/command.h"
 #include "experiments/cli/fault_report.h"
 #include "experiments/cli/setup.h"
+#include "experiments/faults/faults.h"
 
 namespace zerolab {
 namespace {
@@ -36,7 +37,10 @@ void require_bound(RunConfig& config, std::vector<std::string>& notices) {
                   name_of(config.reduction)));
 }
 
-int compare(Console& console, const RunOptions& options) {
+int compare(Console& console, RunOptions& options) {
+  if (!options.config.fault.empty()) {
+    apply_needs(options, make_fault(options.config.fault)->label().needs);
+  }
   RunConfig config = run_config(options);
   std::vector<std::string> notices;
   drop_unable_stages(options, config, notices);
@@ -48,8 +52,13 @@ int compare(Console& console, const RunOptions& options) {
                      progress_of(console, options), setup.baseline.get());
   comparison.notices.insert(comparison.notices.begin(), notices.begin(), notices.end());
   publish(console, setup, comparison);
-  if (label && setup.speaks()) print_outcome(console, outcome_of(comparison, *label));
-  return comparison.verdict == Verdict::kDiverged ? 1 : 0;
+  bool missed = false;  // a fault that is not caught is no agreement
+  if (label) {
+    const FaultOutcome outcome = outcome_of(comparison, *label);
+    missed = !outcome.caught();
+    if (setup.speaks()) print_outcome(console, outcome);
+  }
+  return missed || comparison.verdict == Verdict::kDiverged ? 1 : 0;
 }
 
 }  // namespace

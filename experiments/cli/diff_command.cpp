@@ -24,7 +24,7 @@ int print(Console& console, const RunDiff& diff) {
     }
     console.out << '\n';
   }
-  for (const std::string& notice : diff.notices) console.out << "note: " << notice << '\n';
+  for (const std::string& stage : diff.missing) console.out << stage << '\n';
   return diff.equal() ? 0 : 1;
 }
 

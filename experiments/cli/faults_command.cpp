@@ -12,11 +12,6 @@
 namespace zerolab {
 namespace {
 
-struct FaultOptions {
-  RunOptions run;
-  CLI::App* command = nullptr;
-};
-
 int list(Console& console) {
   for (const auto& fault : faults()) {
     const FaultLabel& label = fault->label();
@@ -35,39 +30,21 @@ int list(Console& console) {
   return 0;
 }
 
-/// "--clip 0.5" is set unless the user has set --clip; --check adds to what is on already.
-void apply_need(FaultOptions& options, const std::string& need) {
-  const std::size_t space = need.find(' ');
-  const std::string name = need.substr(0, space);
-  std::string value = need.substr(space + 1);
-  CLI::Option* option = options.command->get_option(name);
-  if (name == "--check") {
-    for (const std::string& check : split_list(value)) {
-      const std::vector<std::string> on = split_list(options.run.checks);
-      if (std::ranges::find(on, check) == on.end()) options.run.checks += "," + check;
-    }
-    return;
-  }
-  if (option->count() > 0) return;
-  option->add_result(std::move(value));
-  option->run_callback();
-}
-
 /// The stage that has the fault and one that has not.
 std::string stages_for(const std::string& faulty) {
   return faulty == "ddp" ? "zero1,ddp" : "ddp," + faulty;
 }
 
-int run(Console& console, FaultOptions& options) {
-  const auto fault = make_fault(options.run.config.fault);
+int run(Console& console, RunOptions& options) {
+  const auto fault = make_fault(options.config.fault);
   const FaultLabel& label = fault->label();
-  for (const std::string& need : label.needs) apply_need(options, need);
-  if (options.run.stages.empty()) options.run.stages = stages_for(label.stage);
+  apply_needs(options, label.needs);
+  if (options.stages.empty()) options.stages = stages_for(label.stage);
 
-  Setup setup = set_up(console, options.run, run_config(options.run), Purpose::kCompare);
+  Setup setup = set_up(console, options, run_config(options), Purpose::kCompare);
   const Comparison comparison =
       compare_stages(*setup.world, setup.inputs(), plan_comparison(setup.config, &label),
-                     progress_of(console, options.run), nullptr);
+                     progress_of(console, options), nullptr);
   const FaultOutcome outcome = outcome_of(comparison, label);
   publish(console, setup, comparison);
   if (setup.speaks()) print_outcome(console, outcome);
@@ -82,21 +59,20 @@ void add_faults_command(CLI::App& app, Command& chosen) {
   faults_app->add_subcommand("list", "every fault: source, stage, what was seen, who detects it")
       ->callback([&chosen] { chosen = list; });
 
-  auto options = std::make_shared<FaultOptions>();
-  RunOptions& run_options = options->run;
-  run_options.config.steps = 5;  // a fault that needs more says so
-  run_options.config.evaluate_every = 0;
-  run_options.plots = "off";
-  run_options.config.timeout_seconds = 30;  // some faults make ranks wait for one another
-  options->command = faults_app->add_subcommand(
+  auto options = std::make_shared<RunOptions>();
+  options->config.steps = 5;  // a fault that needs more says so
+  options->config.evaluate_every = 0;
+  options->plots = "off";
+  options->config.timeout_seconds = 30;  // some faults make ranks wait for one another
+  CLI::App* command = faults_app->add_subcommand(
       "run", "train with a fault and show what catches it; exit 0 when all of its detectors do");
-  options->command->add_option("NAME", run_options.config.fault, "zerolab faults list")->required();
-  options->command
-      ->add_option("--stages", run_options.stages,
+  command->add_option("NAME", options->config.fault, "zerolab faults list")->required();
+  command
+      ->add_option("--stages", options->stages,
                    "what to train [ddp and the stage that has the fault]")
       ->type_name("LIST");
-  add_run_options(*options->command, run_options);
-  options->command->callback([&chosen, options] {
+  add_run_options(*command, *options);
+  command->callback([&chosen, options] {
     chosen = [options](Console& console) { return run(console, *options); };
   });
 }

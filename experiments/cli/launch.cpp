@@ -38,6 +38,8 @@ Launch launch_of_this_process() {
 
 std::unique_ptr<World> make_world(RunConfig& config, bool ranks_given, const Launch& launch) {
   validate_launch(config);
+  // The processes also wait for the one that writes the report, however short --timeout is.
+  const double patience = std::max(config.timeout_seconds, 300.0);
   if (config.comm != "mpi") {
     if (launch.size > 1) {
       bad_input(
@@ -45,9 +47,9 @@ std::unique_ptr<World> make_world(RunConfig& config, bool ranks_given, const Lau
           "--comm mpi, or start zerolab without mpirun",
           launch.size, config.comm);
     }
-    return make_thread_world(config.ranks);
+    return make_thread_world(config.ranks, patience);
   }
-  auto world = make_mpi_world();
+  auto world = make_mpi_world(patience);
   if (ranks_given && config.ranks != world->world_size()) {
     bad_input(
         "[options] --ranks {} was given, but the number of processes is {}; leave --ranks "

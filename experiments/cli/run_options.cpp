@@ -143,13 +143,29 @@ std::vector<std::string> split_list(const std::string& list) {
   }
 }
 
+void apply_needs(RunOptions& options, const std::vector<std::string>& needs) {
+  for (const std::string& need : needs) {
+    const std::size_t space = need.find(' ');
+    const std::string name = need.substr(0, space);
+    const std::string value = need.substr(space + 1);
+    if (name == "--check") {
+      options.checks = options.checks == "none" ? value : options.checks + "," + value;
+    } else if (CLI::Option* option = options.command->get_option(name); option->count() == 0) {
+      option->add_result(value);
+      option->run_callback();
+    }
+  }
+}
+
 std::vector<std::string> parse_checks(const std::string& list) {
   if (list == "none") return {};
-  std::vector<std::string> names = split_list(list);
-  for (std::string& name : names) {
+  std::vector<std::string> names;
+  for (std::string name : split_list(list)) {
     std::ranges::transform(name, name.begin(),
                            [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     require_known("--check", name, check_names());
+    // A check that is named twice runs once.
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   // Repeated runs are compared by the fingerprints of the first.
   const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };

@@ -18,7 +18,7 @@ struct RunOptions {
   std::string plots = "on";
   bool quiet = false;
 
-  const CLI::App* command = nullptr;
+  CLI::App* command = nullptr;
   /// Whether the user gave the option: "--ranks".
   bool given(const std::string& option) const { return command->count(option) > 0; }
 };
@@ -33,6 +33,10 @@ std::vector<std::string> split_list(const std::string& list);
 /// "none" → {}, "ref,mem" → {"REF", "MEM"}. REP and IG bring REF with them, which they compare by.
 /// \throws BadInput naming the nearest known check.
 std::vector<std::string> parse_checks(const std::string& list);
+
+/// Options without which a fault does not act, "--clip 0.5": each is set unless the user has set
+/// it; --check adds to what is on already.
+void apply_needs(RunOptions& options, const std::vector<std::string>& needs);
 
 /// The configuration that was typed. \throws BadInput for a name that is not known.
 RunConfig run_config(const RunOptions& options);

@@ -10,8 +10,8 @@
 namespace zerolab {
 namespace {
 
-/// \throws BadInput for the first option that changes what is trained. World, threads, buckets and
-/// overlap do not, where the order of the sums is ours.
+/// \throws BadInput for the first option that changes what is trained. Threads, buckets and overlap
+/// do not, where the order of the sums is ours; --data may have another path and the same content.
 void require_same_training(const std::string& directory, const RunConfig& baseline,
                            const RunConfig& now) {
   const auto same = [&](const char* option, const auto& before, const auto& after) {
@@ -34,6 +34,7 @@ void require_same_training(const std::string& directory, const RunConfig& baseli
   same("--warmup", baseline.warmup_steps, now.warmup_steps);
   same("--clip", baseline.clip, now.clip);
   same("--seed", baseline.seed, now.seed);
+  same("--eval-every", baseline.evaluate_every, now.evaluate_every);
 }
 
 /// Loss by loss; `t` steps add up t roundings, each carried on like the first.
@@ -59,6 +60,15 @@ Baseline::Baseline(const std::string& directory, const RunConfig& config) : dire
   require_same_training(directory, before.config, config);
   environment_key_ = before.environment.key;
   stages_ = read_stored_run(directory);
+  const auto known = [this](const std::string& stage) { return has(stage); };
+  if (std::ranges::none_of(config.stages, known)) {
+    bad_input("[baseline] {} has none of the stages that were asked for; list others in --stages",
+              directory);
+  }
+}
+
+bool Baseline::has(const std::string& stage) const {
+  return std::ranges::find(stages_, stage, &StoredStage::name) != stages_.end();
 }
 
 std::string Baseline::judge_stage(const StageResult& result, const StoredStage& stored, bool bits,
@@ -96,10 +106,6 @@ void Baseline::judge(Comparison& comparison, const Terms& terms,
     if (sentence.empty()) continue;
     stage.verdict = Verdict::kDiverged;
     stage.reason = sentence;
-  }
-  if (names.empty()) {
-    bad_input("[baseline] {} has none of the stages that were run; list others in --stages",
-              directory_);
   }
   comparison.notices.push_back(
       fmt::format("{} held against the baseline {} {}", names, directory_,

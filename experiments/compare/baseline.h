@@ -16,8 +16,8 @@ namespace zerolab {
 /// docs/rounding-bound.md.
 class Baseline {
  public:
-  /// \throws BadInput when the directory cannot be read, or was made by a run that trains something
-  /// else, naming the option that differs.
+  /// \throws BadInput when the directory cannot be read, has none of the stages, or was made by a
+  /// run that trains something else, naming the option that differs.
   Baseline(const std::string& directory, const RunConfig& config);
 
   bool same_bits_expected(const Environment& environment) const {
@@ -25,11 +25,11 @@ class Baseline {
   }
   /// Lowers the verdict of every stage that does not agree and says why. `clean`: runs that differ
   /// by rounding in every operation, the reference among them; not read where bits are expected.
-  /// \throws BadInput when no stage is in the baseline.
   void judge(Comparison& comparison, const Terms& terms,
              const std::vector<std::vector<StepRecord>>& clean) const;
 
  private:
+  bool has(const std::string& stage) const;
   std::string judge_stage(const StageResult& result, const StoredStage& stored, bool bits,
                           const Terms& terms,
                           const std::vector<std::vector<StepRecord>>& clean) const;

@@ -67,7 +67,7 @@ void check_repetitions(World& world, const RunInputs& inputs, const PlannedRun& 
       return make_checks(context.config.checks, context);
     };
     if (varied.ranks == world.world_size()) return run_stage(world, own, again);
-    return run_stage(*make_thread_world(varied.ranks), own, again);
+    return run_stage(*make_thread_world(varied.ranks, varied.timeout_seconds), own, again);
   };
   append(run.result.ranks.front().findings,
          check_variants(run.result, layout_of(inputs.model), variants, repeat));

@@ -43,7 +43,8 @@ class Comparing {
     Judgement judgement;
     if (stage.compared_with.empty()) {
       judgement = judge_reference(stage.result, terms_);
-      if (terms_.steps == 0) judgement = {Verdict::kEqual, "no step was trained", std::nullopt};
+      if (terms_.steps == 0 && stage.findings.empty())
+        judgement = {Verdict::kEqual, "no step was trained", std::nullopt};
       note_local_order(stage);
     } else {
       const std::size_t reference = index_of(stage.compared_with);

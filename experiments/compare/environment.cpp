@@ -1,6 +1,7 @@
 #include "experiments/compare/environment.h"
 
 #include <fmt/chrono.h>
+#include <gnu/libc-version.h>
 #include <sys/utsname.h>
 #include <xxhash.h>
 
@@ -64,6 +65,17 @@ std::string instruction_set() {
   return set;
 }
 
+/// The C library, and what it chooses its mathematical functions by when the program starts.
+std::string mathematics() {
+  std::string text = fmt::format("glibc {}", gnu_get_libc_version());
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("fma")) text += " fma";
+  if (__builtin_cpu_supports("avx2")) text += " avx2";
+  if (__builtin_cpu_supports("avx512f")) text += " avx512f";
+#endif
+  return text;
+}
+
 std::string operating_system() {
   utsname name{};
   const bool known = uname(&name) == 0;
@@ -99,8 +111,8 @@ Environment this_environment() {
   environment.eigen = eigen_version();
   environment.mpi = built_with_mpi() ? "yes" : "built without";
   environment.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  environment.key = fmt::format("binary {}, {}, Eigen {}", hash_of_binary(), instruction_set(),
-                                environment.eigen);
+  environment.key = fmt::format("binary {}, {}, Eigen {}, {}", hash_of_binary(), instruction_set(),
+                                environment.eigen, mathematics());
   return environment;
 }
 

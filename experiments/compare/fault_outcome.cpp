@@ -10,18 +10,28 @@ namespace {
 
 /// What a check said first about a stage.
 struct Saying {
-  std::string phase, sentence;
+  std::int64_t step;
+  std::string phase, tensor;
+  int rank;
+  std::string sentence;
+
+  /// A wrong value must be placed in a tensor and on a rank.
+  bool is_placed() const {
+    const bool value = phase == "gradients" || phase == "parameters" || phase == "optimizer_state";
+    return !value || (!tensor.empty() && rank >= 0);
+  }
 };
 
 std::optional<Saying> first_saying(const StageComparison& stage, const std::string& check) {
   if (check == "REF") {
     if (!stage.first_divergence) return std::nullopt;
-    return Saying{stage.first_divergence->phase,
-                  stage.reason + "; " + stage.first_divergence->sentence};
+    const Divergence& first = *stage.first_divergence;
+    return Saying{first.step, first.phase, first.tensor, first.rank,
+                  stage.reason + "; " + first.sentence};
   }
   const auto found = std::ranges::find(stage.findings, check, &Finding::check);
   if (found == stage.findings.end()) return std::nullopt;
-  return Saying{found->phase, found->message};
+  return Saying{found->step, found->phase, found->tensor, found->rank, found->message};
 }
 
 DetectorOutcome outcome_of_detector(const Comparison& comparison, const StageComparison& stage,
@@ -33,8 +43,10 @@ DetectorOutcome outcome_of_detector(const Comparison& comparison, const StageCom
   const std::optional<Saying> saying = first_saying(stage, expected.check);
   outcome.fired = saying.has_value();
   if (!saying) return outcome;
+  const bool step = expected.step < 0 || saying->step == expected.step;
   const bool phase = expected.phase.empty() || saying->phase == expected.phase;
-  outcome.localised = phase && saying->sentence.find(expected.names) != std::string::npos;
+  outcome.localised = step && phase && saying->is_placed() &&
+                      saying->sentence.find(expected.names) != std::string::npos;
   outcome.said = saying->sentence;
   return outcome;
 }

@@ -15,7 +15,7 @@ struct DetectorOutcome {
   ExpectedFinding expected;
   bool asked = false;  ///< it was among --check
   bool fired = false;
-  bool localised = false;  ///< its first finding has the phase and names the place
+  bool localised = false;  ///< its first finding has step and phase, tensor and rank of a value
   std::string said;        ///< that finding's sentence
 };
 

@@ -79,9 +79,10 @@ void validate_numbers(const RunConfig& config, Purpose purpose) {
   require_number("--weight-decay", decay, decay >= 0, "at least 0");
   require_number("--timeout", config.timeout_seconds, config.timeout_seconds > 0,
                  "greater than 0 seconds");
-  require_number("--bucket-mb", config.bucket_mb,
-                 config.bucket_mb <= kLargestBucketMb && config.bucket_elements() >= 1,
-                 "a size in MiB that holds at least one fp32 gradient and is at most 1048576");
+  require_number(
+      "--bucket-mb", config.bucket_mb,
+      config.bucket_mb > 0 && config.bucket_mb <= kLargestBucketMb && config.bucket_elements() >= 1,
+      "a size in MiB that holds at least one fp32 gradient and is at most 1048576");
 }
 
 void validate_precision(const RunConfig& config) {

@@ -85,7 +85,7 @@ void note_missing(RunDiff& diff, const std::vector<StoredStage>& in,
                   const std::vector<StoredStage>& from, const fs::path& from_path) {
   for (const StoredStage& stage : in) {
     if (named(from, stage.name()) == nullptr) {
-      diff.notices.push_back(fmt::format("{} has no {}", from_path.string(), stage.name()));
+      diff.missing.push_back(fmt::format("{} has no {}", from_path.string(), stage.name()));
     }
   }
 }
@@ -93,7 +93,7 @@ void note_missing(RunDiff& diff, const std::vector<StoredStage>& in,
 }  // namespace
 
 bool RunDiff::equal() const {
-  return !stages.empty() && std::ranges::all_of(stages, &StageDiff::equal);
+  return !stages.empty() && missing.empty() && std::ranges::all_of(stages, &StageDiff::equal);
 }
 
 StageDiff diff_stages(const StoredStage& a, const StoredStage& b) {

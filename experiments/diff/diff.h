@@ -22,8 +22,8 @@ struct StageDiff {
 
 struct RunDiff {
   std::vector<StageDiff> stages;
-  std::vector<std::string> notices;  ///< stages that only one run has
-  bool equal() const;
+  std::vector<std::string> missing;  ///< stages that only one run has, a sentence each
+  bool equal() const;                ///< every stage is in both runs and has the same bits
 };
 
 /// Losses, norms, rates, data positions and fingerprints, bit by bit. NaN, missing steps and empty

@@ -46,6 +46,10 @@ StoredStage read_stored_stage(const fs::path& directory) {
     FingerprintFile file = read_fingerprints(directory / kFingerprints);
     stage.tensors = std::move(file.tensors);
     stage.fingerprints = std::move(file.steps);
+    if (stage.fingerprints.empty() || stage.tensors.empty()) {
+      bad_input("[diff] {} holds no fingerprint, which no run writes; take the run again",
+                (directory / kFingerprints).string());
+    }
   }
   return stage;
 }

@@ -41,7 +41,7 @@ FaultLabel label() {
       "each "
       "run and not on every machine.";
   label.needs = {"--check ORD", "--overlap on", "--bucket-mb 0.04"};
-  label.must_fire = {{"ORD", false, "order", "bucket buffer"}};
+  label.must_fire = {{"ORD", false, -1, "order", "bucket buffer"}};
   return label;
 }
 

@@ -47,9 +47,9 @@ FaultLabel label() {
       "Stages 0, 1 and 2 train the same model to different losses; the first loss is identical, "
       "the "
       "last one looks fine, and all ranks agree with each other.";
-  label.must_fire = {{"INV", false, "gradients", "what the ranks handed over adds up to"},
-                     {"PROV", false, "gradients", "missing from"},
-                     {"REF", true, "gradients", "of step 1"}};
+  label.must_fire = {{"INV", false, 1, "gradients", "what the ranks handed over adds up to"},
+                     {"PROV", false, -1, "gradients", "missing from"},
+                     {"REF", true, 1, "gradients", ""}};
   return label;
 }
 

@@ -2,6 +2,7 @@
 /// A publicly reported bug, recreated by exchanging one of the parts that a stage is built from.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@ namespace zerolab {
 struct ExpectedFinding {
   std::string check;             ///< "INV"
   bool needs_reference = false;  ///< compares with a clean run
+  std::int64_t step = -1;        ///< of its first finding; -1: any
   std::string phase;             ///< of its first finding; empty: any
-  std::string names;             ///< part of that finding's message: the place
+  std::string names;             ///< part of that finding's message: what is wrong
 };
 
 /// What the museum's label says.

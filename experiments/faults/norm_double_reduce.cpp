@@ -43,9 +43,9 @@ FaultLabel label() {
       "the "
       "other stages' losses by about 0.2 %.";
   label.needs = {"--clip 0.5"};
-  label.must_fire = {{"NORM", false, "norm", "times as much"},
-                     {"COMM", false, "collective", "control"},
-                     {"REF", true, "", "step 1"}};
+  label.must_fire = {{"NORM", false, 1, "norm", "times as much"},
+                     {"COMM", false, -1, "collective", "control"},
+                     {"REF", true, 1, "", ""}};
   return label;
 }
 

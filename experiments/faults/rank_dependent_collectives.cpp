@@ -49,7 +49,7 @@ FaultLabel label() {
       "order.";
   label.seen = "All ranks wait for ever, or sums contain another bucket's gradients.";
   label.needs = {"--bucket-mb 0.04"};  // two reduce-scatters to exchange
-  label.must_fire = {{"COMM", false, "collective", "the ranks disagree on collective"}};
+  label.must_fire = {{"COMM", false, -1, "collective", "the ranks disagree on collective"}};
   return label;
 }
 

@@ -32,7 +32,7 @@ FaultLabel label() {
   label.seen =
       "With SGD the learning rate seems N times too large; with Adam, which divides the scale out "
       "again, or where clipping always acts, the loss curve hides it.";
-  label.must_fire = {{"NORM", false, "norm", "times as much"}, {"REF", true, "", "step 1"}};
+  label.must_fire = {{"NORM", false, 1, "norm", "times as much"}, {"REF", true, 1, "", ""}};
   return label;
 }
 

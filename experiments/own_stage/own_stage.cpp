@@ -126,7 +126,7 @@ Comparison compare_own_stage(const OwnStage& stage, RunConfig config, bool again
   validate(with_stages(config, {"ddp"}), model, Purpose::kCompare);
   config = with_stages(std::move(config), stages_of(plan));
   const RunData data(config, model);
-  const auto world = make_thread_world(config.ranks);
+  const auto world = make_thread_world(config.ranks, config.timeout_seconds);
   Comparison comparison =
       compare_stages(*world, {config, model, &data.batches()}, plan, {}, nullptr);
   note_what_is_left_out(comparison, against_ddp);

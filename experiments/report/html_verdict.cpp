@@ -66,6 +66,7 @@ std::string evidence(const Comparison& comparison, const StageComparison& stage)
   if (stage.first_divergence) {
     const Divergence& d = *stage.first_divergence;
     html += fmt::format("<p>{}</p>", escaped(divergence_text(stage, comparison.reference)));
+    if (d.element < 0) return html + "</div>\n";
     HtmlTable table(
         "Where the bits first differ",
         {number("step"),

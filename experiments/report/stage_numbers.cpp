@@ -120,9 +120,19 @@ std::int64_t whole_parameter_bytes(const Comparison& comparison) {
   return whole;
 }
 
+namespace {
+
+bool found(const StageComparison& stage, const std::string& check) {
+  return std::ranges::find(stage.findings, check, &Finding::check) != stage.findings.end();
+}
+
+}  // namespace
+
 std::vector<std::string> checks_run(const Comparison& comparison, const StageComparison& stage) {
   std::vector<std::string> checks = comparison.config.checks;
   if (stage.compared_with.empty()) std::erase(checks, "REF");
+  const bool broke_off = stage.result.steps().empty() && comparison.config.trained_steps() > 0;
+  if (broke_off) std::erase_if(checks, [&](const auto& check) { return !found(stage, check); });
   return checks;
 }
 
@@ -130,10 +140,8 @@ CheckCount checks_passed(const Comparison& comparison, const StageComparison& st
   CheckCount count;
   for (const std::string& check : checks_run(comparison, stage)) {
     ++count.run;
-    const bool found = std::ranges::any_of(
-        stage.findings, [&](const Finding& finding) { return finding.check == check; });
     const bool differs = check == "REF" && stage.first_divergence.has_value();
-    if (!found && !differs) ++count.passed;
+    if (!found(stage, check) && !differs) ++count.passed;
   }
   return count;
 }

@@ -47,7 +47,8 @@ std::optional<double> final_held_out_loss(const StageResult& result);
 /// that has all of them, or all ranks' shards together where none has (a stage that gathers).
 std::int64_t whole_parameter_bytes(const Comparison& comparison);
 
-/// The checks that said something about the stage: without REF where it was compared with nothing.
+/// The checks that said something about the stage: without REF where it was compared with nothing,
+/// and of a run that broke off only those that found something.
 std::vector<std::string> checks_run(const Comparison& comparison, const StageComparison& stage);
 
 struct CheckCount {

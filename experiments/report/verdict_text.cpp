@@ -52,20 +52,6 @@ std::string value_text(double value) {
 
 }  // namespace
 
-std::string meaning(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kEqual:
-      return "the same bits in every gradient, parameter and optimizer state";
-    case Verdict::kExplained:
-      return "a named difference accounts for what differs, and removing it restores equality";
-    case Verdict::kWithinNoise:
-      return "differs by no more than the allowed rounding does";
-    case Verdict::kDiverged:
-      return "differs, and rounding does not explain it";
-  }
-  return "";
-}
-
 std::string headline(const Comparison& comparison) {
   const std::string run =
       fmt::format("{}, {}, {}", comparison.config.model, counted(comparison.config.ranks, "rank"),
@@ -89,7 +75,13 @@ std::string headline(const Comparison& comparison) {
     const std::string claim = claims(comparison, verdict, say);
     if (!claim.empty()) text += fmt::format("{}{}{}", text.empty() ? "" : "; ", claim, after);
   };
-  add(Verdict::kEqual, "trained the same model as", ", to the last bit");
+  const std::vector<std::string>& checks = comparison.config.checks;
+  if (std::ranges::find(checks, "REF") != checks.end()) {
+    add(Verdict::kEqual, "trained the same model as", ", to the last bit");
+  } else {
+    add(Verdict::kEqual, "had the losses and norms of",
+        ", to the last bit; without REF no gradient or parameter was compared");
+  }
   add(Verdict::kExplained, "trained the same model, but for a named difference, as", "");
   add(Verdict::kWithinNoise, "stayed within the noise of rounding around", "");
   std::string word = spoken(name_of(comparison.verdict));
@@ -99,6 +91,7 @@ std::string headline(const Comparison& comparison) {
 
 std::string divergence_text(const StageComparison& stage, const std::string& reference) {
   const Divergence& d = *stage.first_divergence;
+  if (d.element < 0) return d.sentence;  // a loss, a norm, the data: no tensor has the place
   std::string text = fmt::format(
       "{} first differs from {} at step {} in the {} of {}: element {}, owned by rank {}, is {} "
       "where {} has {}",

@@ -12,9 +12,6 @@ namespace zerolab {
 /// "Equal: zero1, zero2 and zero3 trained the same model as ddp, to the last bit, over 60 steps."
 std::string headline(const Comparison& comparison);
 
-/// What a verdict means, in one sentence without a subject.
-std::string meaning(Verdict verdict);
-
 /// The first divergence with its evidence: step, phase, tensor, element, owner, both values, ULP.
 std::string divergence_text(const StageComparison& stage, const std::string& reference);
 

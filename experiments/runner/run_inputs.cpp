@@ -56,9 +56,17 @@ RunData::RunData(const RunConfig& config, const ModelSpec& model) {
   std::vector<std::filesystem::path> files(config.data.begin(), config.data.end());
   if (files.empty()) files.emplace_back(ZEROLAB_CORPUS);
   tokens_ = std::make_unique<TokenSource>(files, model.gpt().vocabulary);
-  batches_ = std::make_unique<TokenBatches>(
+  auto batches = std::make_unique<TokenBatches>(
       *tokens_, TokenBatchSettings{config.micro_batch, sequence_length(config, model), per_step,
                                    config.seed});
+  if (per_step * config.micro_batch > batches->windows()) {
+    bad_input(
+        "[data] a step needs {} different sequences of {} tokens, but the data has {} to train on; "
+        "give more --data, a shorter --seq, a smaller --micro-batch or --accumulate, or fewer "
+        "ranks",
+        per_step * config.micro_batch, sequence_length(config, model), batches->windows());
+  }
+  batches_ = std::move(batches);
 }
 
 }  // namespace zerolab

@@ -17,6 +17,8 @@ bool supports_local_accumulation(const std::string& stage) {
   return stage == "ddp" || stage == "zero1";
 }
 
+bool uses_buckets(const std::string& stage) { return stage != "zero3"; }
+
 StageFactory stage_factory(const std::string& stage) {
   if (stage == "ddp") return [](StageParts p) { return std::make_unique<Ddp>(std::move(p)); };
   if (stage == "zero1") return [](StageParts p) { return std::make_unique<Zero1>(std::move(p)); };

@@ -19,6 +19,9 @@ const std::vector<std::string>& stage_names();
 /// have nowhere to keep an unreduced gradient).
 bool supports_local_accumulation(const std::string& stage);
 
+/// Whether --bucket-mb means anything to the stage (ZeRO-3 moves units).
+bool uses_buckets(const std::string& stage);
+
 using StageFactory = std::function<std::unique_ptr<Stage>(StageParts)>;
 
 /// \throws BadInput naming the nearest known stage.

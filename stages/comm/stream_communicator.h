@@ -58,6 +58,7 @@ class StreamCommunicator final : public Communicator {
   Call make_call(CollectiveOp op, DType dtype, std::int64_t count, int root, const CallTag& tag);
   void launch(Call call, std::vector<View> reads, std::vector<View> writes);
   void run(const Call& call);
+  void move_or_abort(const Call& call, Wire& wire);
   void book(const Call& call, const PeerBytes& headers, const PeerBytes& payload,
             std::int64_t start_ns);
   Volume volume_of(const PeerBytes& bytes) const;

@@ -102,13 +102,25 @@ void StreamCommunicator::run(const Call& call) {
       } else {
         const OpenCall open(*transport_, call.header, bytes_of(call.shared));
         headers = transport_->take_bytes();
-        call.moves(wire);
+        move_or_abort(call, wire);
       }
     }
     book(call, headers, transport_->take_bytes(), start_ns);
   } catch (const Aborted&) {
     throw;
   } catch (const std::exception& error) {
+    transport_->abort(error.what());
+    throw;
+  }
+}
+
+void StreamCommunicator::move_or_abort(const Call& call, Wire& wire) {
+  try {
+    call.moves(wire);
+  } catch (const Aborted&) {
+    throw;  // the message is there, or follows
+  } catch (const std::exception& error) {
+    // Said before this rank leaves the call: leaving waits for the others, who wait for its bytes.
     transport_->abort(error.what());
     throw;
   }

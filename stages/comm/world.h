@@ -48,12 +48,13 @@ class World {
   virtual void run(const std::function<void(RankContext&)>& body) = 0;
 };
 
-/// Ranks are threads of this process. 1 <= ranks <= 1024.
-std::unique_ptr<World> make_thread_world(int ranks);
+/// Ranks are threads of this process. 1 <= ranks <= 1024. The watchdog is the one of
+/// `gather_texts`; communicators bring their own. 0: off.
+std::unique_ptr<World> make_thread_world(int ranks, double timeout_seconds = 300);
 
 /// Ranks are the processes that mpirun or srun started; initialises MPI (MPI_THREAD_MULTIPLE) once
 /// and finalises it when destroyed. \throws BadInput when built without MPI.
-std::unique_ptr<World> make_mpi_world();
+std::unique_ptr<World> make_mpi_world(double timeout_seconds = 300);
 bool built_with_mpi();
 
 }  // namespace zerolab

@@ -150,11 +150,20 @@ TEST_F(BadFiles, HeldOutDataThatAreTooShortAreToldBeforeTraining) {
   const std::string path = file("short.txt", std::string(200, 'a'));
 
   const CommandOutcome outcome =
-      run_command({"compare", "--data", path, "--seq", "64", "--ranks", "1"});
+      run_command({"compare", "--data", path, "--seq", "64", "--micro-batch", "1", "--ranks", "1"});
 
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("--eval-every 0"));
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+TEST_F(BadFiles, DataWithFewerSequencesThanAStepReadsAreToldBeforeTraining) {
+  const std::string path = file("short.txt", std::string(500, 'a'));
+
+  const CommandOutcome outcome = run_command({"compare", "--data", path, "--seq", "64"});
+
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("a step needs 16 different sequences"));
 }
 
 TEST_F(BadFiles, ACorruptSafetensorsFileIsNamed) {

@@ -135,17 +135,19 @@ TEST_F(EndToEnd, AFaultThatADetectorMissesIsNotCaught) {
 }
 
 TEST_F(EndToEnd, TheBaselineMustHaveTheSameBits) {
-  ASSERT_EQ(run("compare --steps 2 --ranks 2", "before").code, 0);
+  ASSERT_EQ(run("compare --steps 2 --ranks 2 --eval-every 0", "before").code, 0);
 
   // Other buckets cannot change a bit; the baseline is held against all four stages.
-  const CommandOutcome same = run(
-      "compare --steps 2 --ranks 2 --bucket-mb 0.01 --baseline " + (scratch_ / "before"), "same");
+  const CommandOutcome same =
+      run("compare --steps 2 --ranks 2 --eval-every 0 --bucket-mb 0.01 --baseline " +
+              (scratch_ / "before"),
+          "same");
   EXPECT_EQ(same.code, 0) << same.out << same.err;
   EXPECT_THAT(same.out, HasSubstr("bit by bit"));
 
   const CommandOutcome other =
-      run("compare --steps 2 --ranks 2 --data " ZEROLAB_SOURCE_DIR
-          "/experiments/compare/compare_stages.cpp --eval-every 0 --baseline " +
+      run("compare --steps 2 --ranks 2 --eval-every 0 --data " ZEROLAB_SOURCE_DIR
+          "/experiments/compare/compare_stages.cpp --baseline " +
               (scratch_ / "before"),
           "other");
   EXPECT_EQ(other.code, 1) << other.out << other.err;
@@ -163,7 +165,7 @@ void change_environment(const std::string& report) {
 }
 
 TEST_F(EndToEnd, ABaselineOfAnotherEnvironmentIsHeldAgainstTheRoundingBound) {
-  ASSERT_EQ(run("compare --steps 3 --ranks 2 --stages ddp,zero1", "before").code, 0);
+  ASSERT_EQ(run("compare --steps 3 --ranks 2 --stages ddp,zero1 --eval-every 0", "before").code, 0);
   ASSERT_EQ(run("compare --steps 3 --ranks 2 --stages ddp,zero1 --eval-every 0 --data " +
                     std::string(ZEROLAB_SOURCE_DIR "/experiments/compare/compare_stages.cpp"),
                 "elsewhere")
@@ -172,13 +174,17 @@ TEST_F(EndToEnd, ABaselineOfAnotherEnvironmentIsHeldAgainstTheRoundingBound) {
   change_environment(scratch_ / "before/report.json");
   change_environment(scratch_ / "elsewhere/report.json");
 
-  const CommandOutcome same = run(
-      "compare --steps 3 --ranks 2 --stages ddp,zero1 --baseline " + (scratch_ / "before"), "a");
+  const CommandOutcome same =
+      run("compare --steps 3 --ranks 2 --stages ddp,zero1 --eval-every 0 --baseline " +
+              (scratch_ / "before"),
+          "a");
   EXPECT_EQ(same.code, 0) << same.out << same.err;
   EXPECT_THAT(same.out, HasSubstr("within the rounding bound"));
 
-  const CommandOutcome other = run(
-      "compare --steps 3 --ranks 2 --stages ddp,zero1 --baseline " + (scratch_ / "elsewhere"), "b");
+  const CommandOutcome other =
+      run("compare --steps 3 --ranks 2 --stages ddp,zero1 --eval-every 0 --baseline " +
+              (scratch_ / "elsewhere"),
+          "b");
   EXPECT_EQ(other.code, 1) << other.out << other.err;
   EXPECT_THAT(other.out, HasSubstr("outside the bound"));
 }

@@ -128,7 +128,7 @@ TEST_F(Diff, WithoutFingerprintsLossesAreComparedAndItSaysSo) {
   EXPECT_THAT(outcome.out, HasSubstr("one run has no fingerprints"));
 }
 
-TEST_F(Diff, StagesArePairedByNameAndMissingOnesAreTold) {
+TEST_F(Diff, StagesArePairedByNameAndAMissingOneIsADivergence) {
   write("a", made_result("ddp"));
   write("a", made_result("zero1"));
   write("b", made_result("zero1"));
@@ -136,7 +136,7 @@ TEST_F(Diff, StagesArePairedByNameAndMissingOnesAreTold) {
 
   const CommandOutcome outcome = diff("a", "b");
 
-  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("b has no ddp"));
   EXPECT_THAT(outcome.out, HasSubstr("a has no zero2"));
 }

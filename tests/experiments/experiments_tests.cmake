@@ -7,3 +7,17 @@ if(ZEROLAB_HAS_MPI AND TARGET zerolab)
     LABELS mpi TIMEOUT 300 PROCESSORS 2
     ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_pml=ob1;OMPI_MCA_btl=self,vader;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_hwloc_base_binding_policy=none")
 endif()
+
+# A full disk; a rank that is killed.
+if(TARGET zerolab)
+  set(_ends full_disk)
+  if(ZEROLAB_HAS_MPI)
+    list(APPEND _ends killed_rank)
+  endif()
+  foreach(_end ${_ends})
+    add_test(NAME experiments.${_end}
+             COMMAND ${ZEROLAB_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/ends_badly.py
+                     ${CMAKE_SOURCE_DIR}/zerolab ${CMAKE_BINARY_DIR} ${_end})
+    set_tests_properties(experiments.${_end} PROPERTIES TIMEOUT 300 PROCESSORS 2)
+  endforeach()
+endif()

@@ -62,6 +62,9 @@ void expect_caught(const Fault& fault, int ranks, int accumulate) {
     const auto fired = of(expected.check, findings);
     ASSERT_FALSE(fired.empty()) << expected.check << " is silent; others say\n"
                                 << text_of(findings);
+    if (expected.step >= 0) {
+      EXPECT_EQ(fired.front().step, expected.step) << fired.front().message;
+    }
     if (!expected.phase.empty()) {
       EXPECT_EQ(fired.front().phase, expected.phase) << fired.front().message;
     }

@@ -70,6 +70,15 @@ TEST_F(JUnit, AFindingOfACheckThatNobodyNamedIsNotLost) {
   EXPECT_NE(test(suite(2), "INV"), nullptr);
 }
 
+TEST_F(JUnit, TheChecksOfARunThatBrokeOffHaveNotPassed) {
+  Comparison comparison = diverged_example();
+  for (RankResult& rank : comparison.stages[2].result.ranks) rank.steps.clear();
+  parse(comparison);
+  EXPECT_NE(test(suite(2), "INV")->FirstChildElement("failure"), nullptr);
+  EXPECT_NE(test(suite(2), "NORM")->FirstChildElement("skipped"), nullptr);
+  EXPECT_GT(suite(2).IntAttribute("skipped"), 0);
+}
+
 TEST_F(JUnit, AnyTextIsWellFormedXml) {
   Comparison comparison = diverged_example();
   comparison.stages[2].findings[0].message = "<&\"']]>\x01 in 'bucket' <3>";

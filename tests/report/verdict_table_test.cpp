@@ -69,6 +69,13 @@ TEST(VerdictTable, CountsTheChecksThatPassed) {
   EXPECT_THAT(lines[3], HasSubstr("5/7"));  // INV and REF
 }
 
+TEST(VerdictTable, CountsNoCheckOfARunThatBrokeOffAsPassed) {
+  Comparison comparison = diverged_example();
+  for (RankResult& rank : comparison.stages[2].result.ranks) rank.steps.clear();
+  comparison.stages[2].first_divergence.reset();
+  EXPECT_THAT(lines_of(verdict_table(comparison))[3], HasSubstr("0/1"));  // INV
+}
+
 TEST(VerdictTable, IsPlainUnlessColourIsAskedFor) {
   EXPECT_THAT(verdict_table(diverged_example()), Not(HasSubstr("\033")));
   EXPECT_THAT(verdict_table(diverged_example(), true), HasSubstr("\033[31mdiverged"));
@@ -80,6 +87,14 @@ TEST(VerdictSentences, SayThatTheStagesAreEqual) {
   EXPECT_EQ(text,
             "Equal: zero1 and zero3 trained the same model as ddp, to the last bit (gpt-tiny, 3 "
             "ranks, 3 steps).\n");
+}
+
+TEST(VerdictSentences, ClaimNoMoreThanWasComparedWithoutFingerprints) {
+  Comparison comparison = example_comparison();
+  std::erase(comparison.config.checks, "REF");
+  EXPECT_THAT(headline(comparison),
+              HasSubstr("zero1 and zero3 had the losses and norms of ddp, to the last bit; without "
+                        "REF no gradient or parameter was compared"));
 }
 
 TEST(VerdictSentences, NameTheReferenceOfEachStage) {

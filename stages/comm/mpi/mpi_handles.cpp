@@ -1,19 +1,40 @@
 #include "stages/comm/mpi/mpi_handles.h"
 
 #include <array>
-#include <string_view>
+#include <cstdio>
+#include <exception>
 
 #include "stages/core/error.h"
 
 namespace zerolab {
 
-void check_mpi(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
+namespace {
+
+std::string text_of(int code) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+}  // namespace
+
+void check_mpi(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
   fail("[mpi] {} failed: {}; see the MPI library's documentation of this error", call,
-       std::string_view(text.data(), static_cast<std::size_t>(length)));
+       text_of(code));
+}
+
+void report_mpi(int code, const char* call) noexcept {
+  if (code == MPI_SUCCESS) return;
+  std::fprintf(stderr, "[mpi] %s failed: %s\n", call, text_of(code).c_str());
+}
+
+void end_mpi_job(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  std::fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+  std::terminate();  // MPI_Abort does not return
 }
 
 MpiComm MpiComm::duplicate(MPI_Comm comm) {

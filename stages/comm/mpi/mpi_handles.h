@@ -4,12 +4,19 @@
 
 #include <mpi.h>
 
+#include <string>
 #include <utility>
 
 namespace zerolab {
 
 /// \throws Failure with MPI's own text unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* call);
+
+/// The same where nothing may be thrown, in destructors and while unwinding: one line to stderr.
+void report_mpi(int code, const char* call) noexcept;
+
+/// Ends all processes of the job with exit code 3, after one line to stderr.
+[[noreturn]] void end_mpi_job(const std::string& message);
 
 /// Owns a communicator. Freed on destruction, unless it was abandoned because of messages that
 /// will never be received.
@@ -23,7 +30,7 @@ class MpiComm {
     return *this;
   }
   ~MpiComm() {
-    if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+    if (comm_ != MPI_COMM_NULL) report_mpi(MPI_Comm_free(&comm_), "MPI_Comm_free");
   }
 
   /// A copy that returns errors instead of ending the process. Blocks until all ranks have come.

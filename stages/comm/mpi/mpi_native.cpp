@@ -52,8 +52,8 @@ class NativeSum {
   }
   ~NativeSum() {
     if (!own_) return;
-    MPI_Op_free(&op_);
-    MPI_Type_free(&type_);
+    report_mpi(MPI_Op_free(&op_), "MPI_Op_free");
+    report_mpi(MPI_Type_free(&type_), "MPI_Type_free");
   }
   NativeSum(const NativeSum&) = delete;
   NativeSum& operator=(const NativeSum&) = delete;

@@ -18,6 +18,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMaxMessage = 2048;
 constexpr int kYields = 400;
 constexpr int kMeetTag = 1;
+// A message that is already coming takes no longer than this, unless its sender is gone.
+constexpr auto kLastBytes = 10s;
 
 // Ranks usually outnumber cores: give the core away at once, and sleep when it takes longer.
 void pause(int round) {
@@ -39,7 +41,7 @@ MpiRun::MpiRun(MPI_Comm world)
 MpiRun::~MpiRun() {
   for (const auto& sent : sent_) {
     int done = 0;
-    MPI_Test(&sent->request, &done, MPI_STATUS_IGNORE);
+    report_mpi(MPI_Test(&sent->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
   }
   if (!broken()) return;
   control_.abandon();
@@ -110,21 +112,23 @@ void MpiRun::meet(MPI_Comm comm, double timeout_seconds, const Complaint& compla
 }
 
 void MpiRun::withdraw(std::span<MPI_Request> requests, std::size_t receives) {
-  for (MPI_Request& request : requests.first(receives)) {
-    if (request != MPI_REQUEST_NULL) MPI_Cancel(&request);
+  const auto incoming = requests.first(receives);
+  for (MPI_Request& request : incoming) {
+    if (request != MPI_REQUEST_NULL) report_mpi(MPI_Cancel(&request), "MPI_Cancel");
   }
   const auto all_done = [&] {
-    bool all = true;
-    for (MPI_Request& request : requests) {
-      int flag = 1;
-      if (request != MPI_REQUEST_NULL) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
-      all = all && flag != 0;
-    }
-    return all;
+    int flag = 0;
+    report_mpi(MPI_Testall(static_cast<int>(receives), incoming.data(), &flag, MPI_STATUSES_IGNORE),
+               "MPI_Testall");
+    return flag != 0;
   };
-  wait_regardless(all_done, 200ms);
+  if (!wait_regardless(all_done, kLastBytes)) {
+    end_mpi_job(fmt::format("{} (rank {} ends the job: a message to it never came to its end)",
+                            abort_.raised() ? abort_.message() : "[mpi] a wait was broken off",
+                            rank_));
+  }
   for (MPI_Request& request : requests) {
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    if (request != MPI_REQUEST_NULL) report_mpi(MPI_Request_free(&request), "MPI_Request_free");
   }
 }
 

@@ -74,8 +74,9 @@ class MpiRun {
     meet(comm, timeout_seconds, complaint, std::chrono::seconds(1));
   }
 
-  /// After a wait that threw: cancels the first `receives` requests. Sends that nobody takes are
-  /// left to MPI, which touches their memory only when a receiver asks for it.
+  /// After a wait that threw: cancels the first `receives` requests and waits until MPI no longer
+  /// writes to their memory; where that does not come, ends the job. Sends that nobody takes are
+  /// left to MPI, which reads their memory only when a receiver asks for it.
   void withdraw(std::span<MPI_Request> requests, std::size_t receives);
 
   /// Groups are known by the same id on all ranks.

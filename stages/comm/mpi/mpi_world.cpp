@@ -1,5 +1,5 @@
 // Ranks as the processes that mpirun started.
-#include <cstdio>
+#include <algorithm>
 #include <exception>
 #include <numeric>
 
@@ -18,18 +18,25 @@ constexpr auto kGrace = 30s;
 
 class MpiContext final : public RankContext {
  public:
-  explicit MpiContext(MpiRun& run) : run_(run) {}
+  MpiContext(MpiRun& run, double timeout_seconds)
+      : run_(run),
+        timeout_seconds_(timeout_seconds),
+        members_(static_cast<std::size_t>(run.world_size())) {
+    std::iota(members_.begin(), members_.end(), 0);
+    run_.join(kHostGroup, &progress_);
+  }
+  ~MpiContext() override { run_.leave(kHostGroup); }
+  MpiContext(const MpiContext&) = delete;
+  MpiContext& operator=(const MpiContext&) = delete;
 
   int rank() const override { return run_.rank(); }
   int world_size() const override { return run_.world_size(); }
 
   std::unique_ptr<Communicator> create_communicator(Device& device, Stream& stream,
                                                     const CommSettings& settings) override {
-    run_.meet_before_blocking(run_.host_comm(), 0, {});
-    std::vector<int> members(static_cast<std::size_t>(world_size()));
-    std::iota(members.begin(), members.end(), 0);
+    meet("a communicator is made");
     auto transport = std::make_unique<MpiTransport>(
-        run_, MpiComm::duplicate(run_.host_comm()), ++groups_, std::move(members),
+        run_, MpiComm::duplicate(run_.host_comm()), ++groups_, members_,
         MpiTransportSettings{settings.checked, settings.timeout_seconds,
                              settings.max_message_count});
     return std::make_unique<StreamCommunicator>(std::move(transport), device, stream, settings,
@@ -38,28 +45,51 @@ class MpiContext final : public RankContext {
 
   std::vector<std::string> gather_texts(const std::string& mine) override {
     const auto ranks = static_cast<std::size_t>(world_size());
-    const int length = static_cast<int>(mine.size());
-    std::vector<int> lengths(ranks);
-    run_.meet_before_blocking(run_.host_comm(), 0, {});
-    check_mpi(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, run_.host_comm()),
-              "MPI_Allgather");
-    std::vector<int> places(ranks, 0);
-    std::partial_sum(lengths.begin(), lengths.end() - 1, places.begin() + 1);
-    std::string all(static_cast<std::size_t>(places.back() + lengths.back()), '\0');
-    check_mpi(MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(),
-                             places.data(), MPI_CHAR, run_.host_comm()),
-              "MPI_Allgatherv");
+    const auto length = static_cast<std::int64_t>(mine.size());
+    std::vector<std::int64_t> lengths(ranks);
+    meet("texts are gathered");
+    check_mpi(
+        MPI_Allgather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, run_.host_comm()),
+        "MPI_Allgather");
     std::vector<std::string> texts;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      texts.push_back(all.substr(static_cast<std::size_t>(places[rank]),
-                                 static_cast<std::size_t>(lengths[rank])));
+    for (int peer = 0; peer < world_size(); ++peer) {
+      const auto bytes = static_cast<std::size_t>(lengths[static_cast<std::size_t>(peer)]);
+      texts.push_back(peer == rank() ? mine : std::string(bytes, '\0'));
+      broadcast(texts.back(), peer);
     }
     return texts;
   }
 
  private:
+  static constexpr std::int64_t kHostGroup = 0;
+  static constexpr std::size_t kMaxPart = std::size_t{1} << 30;  // MPI counts in ints
+
+  void broadcast(std::string& text, int root) {
+    for (std::size_t first = 0; first < text.size(); first += kMaxPart) {
+      const auto part = static_cast<int>(std::min(kMaxPart, text.size() - first));
+      check_mpi(MPI_Bcast(text.data() + first, part, MPI_CHAR, root, run_.host_comm()),
+                "MPI_Bcast");
+    }
+  }
+
+  void meet(const char* where) {
+    progress_.calls.fetch_add(1);
+    progress_.in_call = true;
+    run_.meet_before_blocking(run_.host_comm(), timeout_seconds_, [this, where] {
+      return fmt::format(
+          "[mpi] {} did not arrive within {} s where {}; every rank must come there, or raise "
+          "--timeout",
+          list_ranks(run_.find_missing(kHostGroup, progress_.calls, members_)), timeout_seconds_,
+          where);
+    });
+    progress_.in_call = false;
+  }
+
   MpiRun& run_;
-  std::int64_t groups_ = 0;
+  const double timeout_seconds_;
+  std::vector<int> members_;
+  GroupProgress progress_;
+  std::int64_t groups_ = kHostGroup;
 };
 
 // How a rank's part of a run ended.
@@ -67,7 +97,7 @@ enum Outcome : char { kSucceeded, kStoppedWithOthers, kFailed };
 
 class MpiWorld final : public World {
  public:
-  MpiWorld() {
+  explicit MpiWorld(double timeout_seconds) : timeout_seconds_(timeout_seconds) {
     int initialised = 0;
     check_mpi(MPI_Initialized(&initialised), "MPI_Initialized");
     int provided = MPI_THREAD_SINGLE;
@@ -90,7 +120,7 @@ class MpiWorld final : public World {
     check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
   }
   ~MpiWorld() override {
-    if (finalises_) MPI_Finalize();
+    if (finalises_) report_mpi(MPI_Finalize(), "MPI_Finalize");
   }
 
   int world_size() const override { return size_; }
@@ -101,7 +131,7 @@ class MpiWorld final : public World {
     std::exception_ptr error;
     Outcome outcome = kSucceeded;
     try {
-      MpiContext context(run);
+      MpiContext context(run, timeout_seconds_);
       body(context);
       // A call failed on the worker and the host never looked.
       if (run.aborted_here()) throw Failure(run.abort_state().message());
@@ -141,7 +171,10 @@ class MpiWorld final : public World {
     const auto done_or_aborted = [&] { return done() || run.abort_state().raised(); };
     while (!run.wait_regardless(done_or_aborted, 1h)) {
     }
-    if (!done() && !run.wait_regardless(done, kGrace)) end_job(run.abort_state().message());
+    if (!done() && !run.wait_regardless(done, kGrace)) {
+      end_mpi_job(fmt::format("{} (rank {} ends the job: another rank did not stop within {} s)",
+                              run.abort_state().message(), rank_, kGrace.count()));
+    }
 
     for (int rank = 0; rank < size_; ++rank) {
       if (outcomes[static_cast<std::size_t>(rank)] != kFailed) continue;
@@ -152,16 +185,7 @@ class MpiWorld final : public World {
     if (error) std::rethrow_exception(error);
   }
 
-  [[noreturn]] void end_job(const std::string& message) const {
-    const std::string line =
-        fmt::format("{} (rank {} ends the job: another rank did not stop within {} s)\n", message,
-                    rank_, kGrace.count());
-    std::fputs(line.c_str(), stderr);
-    std::fflush(stderr);
-    MPI_Abort(MPI_COMM_WORLD, 3);
-    std::terminate();  // MPI_Abort does not return
-  }
-
+  const double timeout_seconds_;
   bool finalises_ = false;
   int rank_ = 0;
   int size_ = 1;
@@ -171,6 +195,8 @@ class MpiWorld final : public World {
 
 bool built_with_mpi() { return true; }
 
-std::unique_ptr<World> make_mpi_world() { return std::make_unique<MpiWorld>(); }
+std::unique_ptr<World> make_mpi_world(double timeout_seconds) {
+  return std::make_unique<MpiWorld>(timeout_seconds);
+}
 
 }  // namespace zerolab

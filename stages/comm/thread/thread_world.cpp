@@ -57,10 +57,11 @@ class ThreadRun {
 
 class ThreadContext final : public RankContext {
  public:
-  ThreadContext(ThreadRun& run, int rank)
+  ThreadContext(ThreadRun& run, int rank, double timeout_seconds)
       : run_(run),
         rank_(rank),
-        host_(run.group(0), rank, {.checked = false, .timeout_seconds = 0}, giving_up_) {}
+        host_(run.group(0), rank, {.checked = false, .timeout_seconds = timeout_seconds},
+              giving_up_) {}
 
   int rank() const override { return rank_; }
   int world_size() const override { return run_.ranks(); }
@@ -98,8 +99,9 @@ class ThreadContext final : public RankContext {
   ThreadTransport host_;
 };
 
-void run_rank(ThreadRun& run, int rank, const std::function<void(RankContext&)>& body) {
-  ThreadContext context(run, rank);
+void run_rank(ThreadRun& run, int rank, double timeout_seconds,
+              const std::function<void(RankContext&)>& body) {
+  ThreadContext context(run, rank, timeout_seconds);
   try {
     body(context);
   } catch (const Aborted& error) {
@@ -117,7 +119,8 @@ void run_rank(ThreadRun& run, int rank, const std::function<void(RankContext&)>&
 
 class ThreadWorld final : public World {
  public:
-  explicit ThreadWorld(int ranks) : ranks_(ranks) {}
+  ThreadWorld(int ranks, double timeout_seconds)
+      : ranks_(ranks), timeout_seconds_(timeout_seconds) {}
 
   int world_size() const override { return ranks_; }
   int local_rank() const override { return 0; }
@@ -127,7 +130,8 @@ class ThreadWorld final : public World {
     std::vector<std::thread> threads;
     try {
       for (int rank = 0; rank < ranks_; ++rank) {
-        threads.emplace_back([&run, rank, &body] { run_rank(run, rank, body); });
+        threads.emplace_back(
+            [&run, rank, &body, this] { run_rank(run, rank, timeout_seconds_, body); });
       }
     } catch (const std::system_error& error) {
       const std::string message =
@@ -141,15 +145,16 @@ class ThreadWorld final : public World {
 
  private:
   int ranks_;
+  double timeout_seconds_;
 };
 
 }  // namespace
 
-std::unique_ptr<World> make_thread_world(int ranks) {
+std::unique_ptr<World> make_thread_world(int ranks, double timeout_seconds) {
   if (ranks < 1 || ranks > 1024) {
     bad_input("[comm] {} ranks; thread ranks must be between 1 and 1024", ranks);
   }
-  return std::make_unique<ThreadWorld>(ranks);
+  return std::make_unique<ThreadWorld>(ranks, timeout_seconds);
 }
 
 }  // namespace zerolab

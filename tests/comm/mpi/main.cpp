@@ -20,17 +20,20 @@ std::unique_ptr<World>& the_world() {
 // Collects the failed assertions of this process.
 class Failures final : public testing::EmptyTestEventListener {
  public:
+  void OnTestStart(const testing::TestInfo& info) override {
+    test_ = fmt::format("{}.{}", info.test_suite_name(), info.name());
+  }
+  /// gtest calls this under its lock, so gtest itself cannot be asked anything here.
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    text_ += fmt::format("{}.{}, {}:{}\n{}\n", info == nullptr ? "" : info->test_suite_name(),
-                         info == nullptr ? "" : info->name(),
+    text_ += fmt::format("{}, {}:{}\n{}\n", test_,
                          result.file_name() == nullptr ? "" : result.file_name(),
                          result.line_number(), result.summary());
   }
   const std::string& text() const { return text_; }
 
  private:
+  std::string test_;
   std::string text_;
 };
 
