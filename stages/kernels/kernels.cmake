@@ -5,6 +5,9 @@ if(ZEROLAB_SANITIZE STREQUAL "thread")
     COMPILE_OPTIONS "-fno-sanitize=thread"
     COMPILE_DEFINITIONS ZEROLAB_TSAN_DECLARES_RANGES)
 endif()
+if(ZEROLAB_SANITIZE)
+  target_compile_options(zerolab_kernels PRIVATE -O3)
+endif()
 # Eight-lane vectors are passed between inline functions only, so how an ABI would pass them on a
 # target without AVX does not matter.
 target_compile_options(zerolab_kernels PUBLIC -Wno-psabi)

@@ -26,7 +26,7 @@ def full_disk(launcher, scratch):
                           cwd=scratch, preexec_fn=no_room, capture_output=True, text=True, timeout=120)
     assert done.returncode == 3, f"exit code {done.returncode}: {done.stdout}{done.stderr}"
     said = [line for line in done.stderr.splitlines() if line.startswith("zerolab: ")]
-    assert len(said) == 1 and "written" in said[0], done.stderr
+    assert len(said) == 1 and "cannot write run.partial" in said[0], done.stderr
     assert not list(pathlib.Path(scratch).iterdir()), f"left behind: {os.listdir(scratch)}"
 
 

@@ -1,7 +1,7 @@
 # Measured against predicted once more where ranks are the processes that mpirun starts.
 if(ZEROLAB_HAS_MPI)
   add_executable(predict_mpi_tests ${CMAKE_CURRENT_LIST_DIR}/mpi/measured_over_messages.cpp)
-  target_link_libraries(predict_mpi_tests PRIVATE zerolab_experiments GTest::gtest)
+  target_link_libraries(predict_mpi_tests PRIVATE zerolab_harness GTest::gtest)
   # More ranks than cores, as root in a container, one node.
   set(_mpi_environment
       OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_pml=ob1
