@@ -22,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "images" / "memory.svg"
 MARK = re.compile(r"(<!-- measured: (\w+)((?: [\w.-]+)*) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
+TABLES = 9  # the README's, and two in each lesson
+
 MAIN_JOB = "compare"
 TWO_RANKS = "compare --ranks 2 --steps 1"
 # Bytes are the same in every step, so one step measures what the whole main job would.
@@ -112,8 +114,6 @@ def load_plots():
 
 def picture(plots, report):
     """The report's memory plot, with text as text, so that it can be compared, and small."""
-    # Dots are circles, 150 kB a pattern.
-    plots.CATEGORY = {name: (color, hatch.replace(".", "+")) for name, (color, hatch) in plots.CATEGORY.items()}
     with plots.plt.rc_context({**plots.STYLE, "svg.fonttype": "none", "font.family": "sans-serif"}):
         figure = plots.plot_memory(report)
         file = io.StringIO()
@@ -143,12 +143,17 @@ def main():
     stale, tables = [], 0
     for page in [ROOT / "README.md", *sorted(ROOT.glob("*/*.md"))]:
         text = page.read_text()
-        tables += len(MARK.findall(text))
+        found = len(MARK.findall(text))
+        if found != text.count("<!-- measured:"):
+            sys.exit(f"{page.relative_to(ROOT)} has a mark without its <!-- end -->, or of another form")
+        tables += found
         fresh = MARK.sub(current, text)
         if fresh != text:
             stale.append(page)
             if not arguments.check:
                 page.write_text(fresh)
+    if tables != TABLES:
+        sys.exit(f"found {tables} measured tables where {TABLES} are expected; put the lost one back, or count anew")
     svg = picture(plots, reports[MAIN_JOB])
     if not PICTURE.exists() or texts(PICTURE.read_text()) != texts(svg):
         stale.append(PICTURE)

@@ -97,14 +97,15 @@ std::vector<Figure> bench_memory(const MemorySettings& settings, Remarks& remark
     remarks.notices.push_back(fmt::format("memory is not shown, because {}", failure.what()));
     return figures;
   }
+  // The whole process, so first, and from small to large: the heap keeps what others have freed.
+  for (const auto& single : settings.single_ranks) {
+    remarks.tell(fmt::format("memory: {}", single.shape.name));
+    figures.push_back(single_rank(single));
+  }
   train(config_of("gpt-micro", 1, 0, settings.ranks), "zero3");  // code becomes resident
   for (const std::string& stage : stage_names()) {
     remarks.tell(fmt::format("memory: {}", stage));
     figures.push_back(explained(settings, stage));
-  }
-  for (const auto& single : settings.single_ranks) {
-    remarks.tell(fmt::format("memory: {}", single.shape.name));
-    figures.push_back(single_rank(single));
   }
   return figures;
 }

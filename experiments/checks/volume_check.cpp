@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
-#include <system_error>
 
 namespace zerolab {
 namespace {
@@ -32,22 +29,6 @@ std::string describe(const CollectiveRecord& record) {
 bool same_call(const CollectiveRecord& a, const CollectiveRecord& b) {
   return a.op == b.op && a.dtype == b.dtype && a.count == b.count && a.group == b.group &&
          a.traffic == b.traffic && a.what == b.what && a.detail == b.detail;
-}
-
-/// The numbers at the beginning of "rank 2 made …" or "ranks 0, 1 and 3 made …".
-std::vector<int> leading_ranks(std::string_view text) {
-  std::vector<int> ranks;
-  text.remove_prefix(std::min<std::size_t>(text.size(), text.starts_with("ranks ") ? 6 : 5));
-  for (;;) {
-    int rank = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (error != std::errc()) return ranks;
-    ranks.push_back(rank);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    for (const std::string_view separator : {", ", " and "}) {
-      if (text.starts_with(separator)) text.remove_prefix(separator.size());
-    }
-  }
 }
 
 void compare(const CommLedger::Table& measured, const CommLedger::Table& each, std::int64_t n,
@@ -115,32 +96,13 @@ std::vector<Finding> check_collectives(const StageResult& result) {
   return findings;
 }
 
-std::optional<Finding> collective_finding(const std::exception& error) {
-  const std::string_view message = error.what();
-  constexpr std::string_view kMismatch = "the ranks disagree on collective";
-  const bool mismatch = message.find(kMismatch) != std::string_view::npos;
-  const bool absent = message.find(" did not arrive") != std::string_view::npos;
-  if (!mismatch && !absent) return std::nullopt;
-
+std::optional<Finding> collective_finding(const Failure& failure) {
+  if (failure.odd_rank() < 0) return std::nullopt;
   Finding finding;
   finding.check = "COMM";
   finding.phase = "collective";
-  finding.message = message;
-  // "…: ranks 0, 1 and 3 made …; rank 2 made …": the smallest group is the odd one out, the later
-  // one where they are equally small. A watchdog begins with the ranks that are missing.
-  std::size_t smallest = message.size();
-  std::size_t begin =
-      message.find("rank", mismatch ? message.find(": rank", message.find(kMismatch)) : 0);
-  while (begin != std::string_view::npos) {
-    const std::vector<int> ranks = leading_ranks(message.substr(begin));
-    if (!ranks.empty() && ranks.size() <= smallest) {
-      smallest = ranks.size();
-      finding.rank = ranks.front();
-    }
-    if (absent) break;
-    const std::size_t next = message.find("; rank", begin);
-    begin = next == std::string_view::npos ? next : next + 2;
-  }
+  finding.rank = failure.odd_rank();
+  finding.message = failure.what();
   return finding;
 }
 

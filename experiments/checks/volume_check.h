@@ -9,6 +9,7 @@
 #include "experiments/checks/finding.h"
 #include "experiments/predict/prediction.h"
 #include "experiments/runner/results.h"
+#include "stages/core/error.h"
 
 namespace zerolab {
 
@@ -23,6 +24,6 @@ std::vector<Finding> check_collectives(const StageResult& result);
 
 /// What the communicator's checked mode or its watchdog reported, as a finding: which call, and the
 /// rank that is alone with it. nullopt for errors of another kind.
-std::optional<Finding> collective_finding(const std::exception& error);
+std::optional<Finding> collective_finding(const Failure& failure);
 
 }  // namespace zerolab

@@ -78,6 +78,8 @@ class Measuring {
       : options_(options), threads_(thread_counts(machine)), world_(world) {}
 
   std::vector<Figure> run(Remarks& remarks) {
+    // First, while the process holds nothing yet.
+    if (wants(options_, "memory")) add(bench_memory(memory(), remarks));
     if (wants(options_, "steps")) {
       StepsSettings settings = repeated(options_, StepsSettings{});
       settings.shapes = chosen_shapes(options_);
@@ -99,7 +101,6 @@ class Measuring {
       settings.threads = threads_;
       add(bench_kernels(settings, remarks));
     }
-    if (wants(options_, "memory")) add(bench_memory(memory(), remarks));
     if (wants(options_, "compare")) add(bench_compare({}, remarks));
     return std::move(figures_);
   }

@@ -1,10 +1,12 @@
 /// \file
-/// The world's one abort message.
+/// The world's one reason to stop.
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <mutex>
-#include <string>
+
+#include "stages/core/error.h"
 
 namespace zerolab {
 
@@ -12,10 +14,10 @@ namespace zerolab {
 class AbortState {
  public:
   bool raised() const { return raised_.load(std::memory_order_acquire); }
-  /// The first message wins; false for all others.
-  bool raise(const std::string& message);
-  /// "" before `raise`.
-  std::string message() const;
+  /// The first error wins; false for all others.
+  bool raise(const std::exception& error);
+  /// What was raised; an empty message before.
+  Failure error() const;
   /// Waits a moment for the message where another rank is still unwinding.
   /// \throws Aborted
   [[noreturn]] void throw_aborted() const;
@@ -23,7 +25,7 @@ class AbortState {
  private:
   mutable std::mutex mutex_;
   std::atomic<bool> raised_{false};
-  std::string message_;
+  Failure error_{""};
 };
 
 }  // namespace zerolab

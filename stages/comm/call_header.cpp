@@ -58,6 +58,8 @@ void compare_call_headers(std::span<const CallHeader* const> headers,
   if (all_equal) return;
 
   std::string calls;
+  std::size_t smallest = headers.size();
+  int odd_rank = -1;
   std::vector<bool> told(headers.size(), false);
   for (std::size_t i = 0; i < headers.size(); ++i) {
     if (told[i]) continue;
@@ -67,13 +69,18 @@ void compare_call_headers(std::span<const CallHeader* const> headers,
       same.push_back(world_ranks[j]);
       told[j] = true;
     }
+    if (same.size() <= smallest) {
+      smallest = same.size();
+      odd_rank = same.front();
+    }
     calls +=
         fmt::format("{}{} made {}", i == 0 ? "" : "; ", list_ranks(same), describe(*headers[i]));
   }
-  fail(
-      "[comm] the ranks disagree on collective {}: {}; every rank of a group must make the same "
-      "calls in the same order",
-      first.sequence, calls);
+  throw Failure(
+      fmt::format("[comm] the ranks disagree on collective {}: {}; every rank of a group must make "
+                  "the same calls in the same order",
+                  first.sequence, calls),
+      odd_rank);
 }
 
 std::string list_ranks(std::span<const int> ranks) {

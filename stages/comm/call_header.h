@@ -39,7 +39,8 @@ CallHeader make_call_header(std::int64_t sequence, CollectiveOp op, DType dtype,
 /// "reduce_scatter of 1024 fp32 (\"reduce-scatter gradients\", bucket 3)"
 std::string describe(const CallHeader& header);
 
-/// \throws Failure naming ranks and calls, unless all headers are equal. `headers[i]` came from
+/// \throws Failure naming ranks and calls, unless all headers are equal; the odd rank is the first
+/// of the smallest group, of the later one where two are equally small. `headers[i]` came from
 /// member i of the group, whose rank in the world is `world_ranks[i]`.
 void compare_call_headers(std::span<const CallHeader* const> headers,
                           std::span<const int> world_ranks);

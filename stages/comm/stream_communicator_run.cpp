@@ -109,7 +109,7 @@ void StreamCommunicator::run(const Call& call) {
   } catch (const Aborted&) {
     throw;
   } catch (const std::exception& error) {
-    transport_->abort(error.what());
+    transport_->abort(error);
     throw;
   }
 }
@@ -121,7 +121,7 @@ void StreamCommunicator::move_or_abort(const Call& call, Wire& wire) {
     throw;  // the message is there, or follows
   } catch (const std::exception& error) {
     // Said before this rank leaves the call: leaving waits for the others, who wait for its bytes.
-    transport_->abort(error.what());
+    transport_->abort(error);
     throw;
   }
 }
@@ -184,7 +184,7 @@ std::unique_ptr<Communicator> StreamCommunicator::split(int color, int key) {
     } catch (const Aborted&) {
       throw;
     } catch (const std::exception& error) {
-      transport_->abort(error.what());
+      transport_->abort(error);
       throw;
     }
   };

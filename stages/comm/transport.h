@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -84,8 +85,8 @@ class Transport {
   /// What has been booked since the last call.
   virtual PeerBytes take_bytes() = 0;
 
-  /// Takes all ranks down with one message. Callable from any thread; the first message wins.
-  virtual void abort(const std::string& message) = 0;
+  /// Takes all ranks down with one message. Callable from any thread; the first error wins.
+  virtual void abort(const std::exception& error) = 0;
   /// This rank is unwinding an exception: its own waits end now, the message follows by `abort`.
   virtual void give_up() noexcept = 0;
 };

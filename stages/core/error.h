@@ -29,7 +29,13 @@ class BadInput : public Error {
 /// Something failed while running (disk full, a rank died, a collective mismatched): exit code 3.
 class Failure : public Error {
  public:
-  using Error::Error;
+  explicit Failure(const std::string& message, int odd_rank = -1)
+      : Error(message), odd_rank_(odd_rank) {}
+  /// The rank that made another collective call than the others, or none; -1: another failure.
+  int odd_rank() const noexcept { return odd_rank_; }
+
+ private:
+  int odd_rank_;
 };
 
 /// Another rank failed first; this rank stops with it. Carries the first rank's message.

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "baseline_ddp/ddp.h"
 #include "stages/comm/call_header.h"
+#include "stages/comm/world.h"
 #include "tests/checks/rig.h"
 
 namespace zerolab::test {
@@ -97,8 +101,8 @@ TEST(CollectiveCheck, SeesACallThatOneRankLeavesOut) {
       << findings[0].message;
 }
 
-/// What the communicator says when `odd` makes another call than the others.
-std::string mismatch(int ranks, int odd) {
+/// What the communicator throws when `odd` makes another call than the others.
+Failure mismatch(int ranks, int odd) {
   std::vector<CallHeader> headers;
   std::vector<int> numbers;
   for (int r = 0; r < ranks; ++r) {
@@ -112,14 +116,14 @@ std::string mismatch(int ranks, int odd) {
   try {
     compare_call_headers(pointers, numbers);
   } catch (const Failure& error) {
-    return error.what();
+    return error;
   }
-  return "";
+  return Failure("nothing was thrown");
 }
 
 TEST(CollectiveFinding, NamesTheRankThatIsAlone) {
   for (const int odd : {0, 1, 3}) {
-    const auto finding = collective_finding(Failure(mismatch(4, odd)));
+    const auto finding = collective_finding(mismatch(4, odd));
     ASSERT_TRUE(finding);
     EXPECT_EQ(finding->check, "COMM");
     EXPECT_EQ(finding->rank, odd);
@@ -127,12 +131,25 @@ TEST(CollectiveFinding, NamesTheRankThatIsAlone) {
   }
 }
 
+TEST(CollectiveFinding, NamesTheLaterOfTwoEquallySmallGroups) {
+  EXPECT_EQ(collective_finding(mismatch(2, 0))->rank, 1);
+  EXPECT_EQ(collective_finding(mismatch(2, 1))->rank, 1);
+}
+
 TEST(CollectiveFinding, NamesTheRankThatAWatchdogMisses) {
-  const auto finding = collective_finding(
-      Failure("[comm] ranks 11 and 12 did not arrive within 5 s at barrier (\"rank\"), call 3 of "
-              "the group, where ranks 0 and 1 wait (rank 11 has made 2 calls and ended its part)"));
-  ASSERT_TRUE(finding);
-  EXPECT_EQ(finding->rank, 11);
+  const auto world = make_thread_world(3, 1);
+  try {
+    world->run([](RankContext& ranks) {
+      ranks.gather_texts("here");
+      if (ranks.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(2));
+      ranks.gather_texts("late");
+    });
+    FAIL() << "nobody missed rank 1";
+  } catch (const Failure& failure) {
+    const auto finding = collective_finding(failure);
+    ASSERT_TRUE(finding) << failure.what();
+    EXPECT_EQ(finding->rank, 1) << failure.what();
+  }
 }
 
 TEST(CollectiveFinding, LeavesOtherErrorsAlone) {

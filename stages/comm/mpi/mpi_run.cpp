@@ -48,9 +48,14 @@ MpiRun::~MpiRun() {
   host_.abandon();
 }
 
-bool MpiRun::abort(const std::string& message) {
-  if (!abort_.raise(message)) return false;
+bool MpiRun::abort(const std::exception& error) {
+  if (!abort_.raise(error)) return false;
   aborted_here_ = true;
+  const Failure failure = abort_.error();
+  const std::int32_t odd_rank = failure.odd_rank();
+  std::string message(sizeof odd_rank, '\0');
+  std::memcpy(message.data(), &odd_rank, sizeof odd_rank);
+  message += failure.what();
   for (int peer = 0; peer < size_; ++peer) {
     if (peer != rank_) send(peer, kAbort, message.data(), std::min(message.size(), kMaxMessage));
   }
@@ -66,9 +71,9 @@ void MpiRun::wait(const std::function<bool()>& done, double timeout_seconds,
     stop_if_aborted();
     const std::chrono::duration<double> waited = Clock::now() - start;
     if (timeout_seconds > 0 && waited.count() > timeout_seconds) {
-      const std::string message = complaint();
+      const Failure late = complaint();
       if (done()) return;  // it came while the others were asked
-      if (abort(message)) throw Failure(message);
+      if (abort(late)) throw Failure(late);
     }
     pause(round);
   }
@@ -124,7 +129,7 @@ void MpiRun::withdraw(std::span<MPI_Request> requests, std::size_t receives) {
   };
   if (!wait_regardless(all_done, kLastBytes)) {
     end_mpi_job(fmt::format("{} (rank {} ends the job: a message to it never came to its end)",
-                            abort_.raised() ? abort_.message() : "[mpi] a wait was broken off",
+                            abort_.raised() ? abort_.error().what() : "[mpi] a wait was broken off",
                             rank_));
   }
   for (MPI_Request& request : requests) {
@@ -155,7 +160,9 @@ void MpiRun::look_for_messages() {
     std::string data(static_cast<std::size_t>(bytes), '\0');
     check_mpi(MPI_Mrecv(data.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
     if (status.MPI_TAG == kAbort) {
-      abort_.raise(data);
+      std::int32_t odd_rank = -1;
+      std::memcpy(&odd_rank, data.data(), sizeof odd_rank);
+      abort_.raise(Failure(data.substr(sizeof odd_rank), odd_rank));
     } else if (status.MPI_TAG == kQuestion) {
       Question question{};
       std::memcpy(&question, data.data(), sizeof question);

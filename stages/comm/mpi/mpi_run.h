@@ -46,14 +46,14 @@ class MpiRun {
   const AbortState& abort_state() const { return abort_; }
   /// Whether the abort's message is this rank's own.
   bool aborted_here() const { return aborted_here_; }
-  /// Ends the waits of all ranks; false when another message came first.
-  bool abort(const std::string& message);
+  /// Ends the waits of all ranks; false when another error came first.
+  bool abort(const std::exception& error);
   /// This rank is unwinding an exception: its own waits end, the message follows by `abort`.
   void give_up() noexcept { giving_up_ = true; }
 
   using Clock = std::chrono::steady_clock;
   /// Asked by a wait that has lasted longer than its watchdog's time.
-  using Complaint = std::function<std::string()>;
+  using Complaint = std::function<Failure()>;
 
   /// Polls `done`, with pauses, until it holds. After `timeout_seconds` (0: never) ends the world
   /// with the complaint. \throws Aborted, Failure

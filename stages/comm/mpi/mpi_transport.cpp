@@ -132,13 +132,13 @@ void MpiTransport::wait_for(std::vector<MPI_Request>& requests, std::vector<MPI_
   run_.wait(done, settings_.timeout_seconds, [this] { return complaint(); });
 }
 
-std::string MpiTransport::complaint() {
+Failure MpiTransport::complaint() {
   const std::vector<int> missing = run_.find_missing(group_, progress_.calls, world_ranks_);
   if (missing.empty()) {
-    return fmt::format(
+    return Failure(fmt::format(
         "[mpi] all ranks are in call {} of the group but it does not end within {} s on rank {} in "
         "{}; look at what the ranks call in checked mode",
-        progress_.calls.load(), settings_.timeout_seconds, run_.rank(), describe(header_));
+        progress_.calls.load(), settings_.timeout_seconds, run_.rank(), describe(header_)));
   }
   std::vector<int> waiting;
   for (const int member : world_ranks_) {
@@ -146,12 +146,13 @@ std::string MpiTransport::complaint() {
       waiting.push_back(member);
     }
   }
-  return fmt::format(
+  const std::string message = fmt::format(
       "[mpi] {} did not arrive within {} s at {}, call {} of the group, where {} wait{}; every "
       "rank "
       "of a group must make the same calls in the same order",
       list_ranks(missing), settings_.timeout_seconds, describe(header_), progress_.calls.load(),
       list_ranks(waiting), waiting.size() == 1 ? "s" : "");
+  return Failure(message, missing.front());
 }
 
 void MpiTransport::meet() {

@@ -49,13 +49,13 @@ class MpiTransport final : public Transport {
   std::unique_ptr<Transport> split(int color, int key) override;
   PeerBytes take_bytes() override;
 
-  void abort(const std::string& message) override { run_.abort(message); }
+  void abort(const std::exception& error) override { run_.abort(error); }
   void give_up() noexcept override { run_.give_up(); }
 
  private:
   void begin_call(const CallHeader& header);
   void wait_for(std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses);
-  std::string complaint();
+  Failure complaint();
   void meet_before_blocking();
   void book(std::vector<std::int64_t>& line, int peer, std::size_t bytes) {
     line[static_cast<std::size_t>(peer)] += static_cast<std::int64_t>(bytes);

@@ -76,11 +76,12 @@ class MpiContext final : public RankContext {
     progress_.calls.fetch_add(1);
     progress_.in_call = true;
     run_.meet_before_blocking(run_.host_comm(), timeout_seconds_, [this, where] {
-      return fmt::format(
+      const std::vector<int> missing = run_.find_missing(kHostGroup, progress_.calls, members_);
+      const std::string message = fmt::format(
           "[mpi] {} did not arrive within {} s where {}; every rank must come there, or raise "
           "--timeout",
-          list_ranks(run_.find_missing(kHostGroup, progress_.calls, members_)), timeout_seconds_,
-          where);
+          list_ranks(missing), timeout_seconds_, where);
+      return Failure(message, missing.empty() ? -1 : missing.front());
     });
     progress_.in_call = false;
   }
@@ -134,20 +135,20 @@ class MpiWorld final : public World {
       MpiContext context(run, timeout_seconds_);
       body(context);
       // A call failed on the worker and the host never looked.
-      if (run.aborted_here()) throw Failure(run.abort_state().message());
-      if (run.abort_state().raised()) throw Aborted(run.abort_state().message());
+      if (run.aborted_here()) throw Failure(run.abort_state().error());
+      if (run.abort_state().raised()) run.abort_state().throw_aborted();
     } catch (const Aborted& aborted) {
       error = std::current_exception();
       outcome = kStoppedWithOthers;
-      run.abort(aborted.what());
+      run.abort(aborted);
     } catch (const std::exception& exception) {
       error = std::current_exception();
       outcome = kFailed;
-      run.abort(exception.what());
+      run.abort(exception);
     } catch (...) {
       error = std::current_exception();
       outcome = kFailed;
-      run.abort("[mpi] a rank threw something that is no exception");
+      run.abort(Failure("[mpi] a rank threw something that is no exception"));
     }
     finish(run, outcome, error);
   }
@@ -173,14 +174,14 @@ class MpiWorld final : public World {
     }
     if (!done() && !run.wait_regardless(done, kGrace)) {
       end_mpi_job(fmt::format("{} (rank {} ends the job: another rank did not stop within {} s)",
-                              run.abort_state().message(), rank_, kGrace.count()));
+                              run.abort_state().error().what(), rank_, kGrace.count()));
     }
 
     for (int rank = 0; rank < size_; ++rank) {
       if (outcomes[static_cast<std::size_t>(rank)] != kFailed) continue;
       if (rank == rank_) std::rethrow_exception(error);
-      throw Aborted(run.abort_state().raised() ? run.abort_state().message()
-                                               : fmt::format("[mpi] rank {} failed", rank));
+      if (run.abort_state().raised()) run.abort_state().throw_aborted();
+      throw Aborted(fmt::format("[mpi] rank {} failed", rank));
     }
     if (error) std::rethrow_exception(error);
   }

@@ -38,7 +38,7 @@ void ThreadTransport::exchange(std::span<const Outgoing> sends,
   }
 
   waiting_since_ = std::chrono::steady_clock::now();
-  complaint_.clear();
+  complaint_.reset();
   std::vector<int> missing;
   for (;;) {
     const std::uint32_t bell = mine().mailbox.bell();

@@ -80,7 +80,7 @@ void ThreadTransport::meet() { enter(); }
 
 void ThreadTransport::enter() {
   waiting_since_ = std::chrono::steady_clock::now();
-  complaint_.clear();
+  complaint_.reset();
   if (!group_->enter.arrive_and_wait(rank_, *this)) stop();
 }
 
@@ -96,7 +96,7 @@ bool ThreadTransport::should_stop(const std::vector<int>& missing) {
   return true;
 }
 
-std::string ThreadTransport::complaint_about(const std::vector<int>& missing) const {
+Failure ThreadTransport::complaint_about(const std::vector<int>& missing) const {
   std::vector<int> waiting;
   std::vector<int> absent;
   std::string last_seen;
@@ -116,17 +116,18 @@ std::string ThreadTransport::complaint_about(const std::vector<int>& missing) co
   }
   const bool late = std::none_of(missing.begin(), missing.end(),
                                  [this](int rank) { return group_->place(rank).left.load(); });
-  return fmt::format(
+  const std::string message = fmt::format(
       "[comm] {} did not arrive{} at {}, call {} of the group, where {} wait{} ({}); every rank of "
       "a "
       "group must make the same calls in the same order",
       list_ranks(absent), late ? fmt::format(" within {} s", settings_.timeout_seconds) : "",
       describe(header_), group_->place(rank_).calls.load(), list_ranks(waiting),
       waiting.size() == 1 ? "s" : "", last_seen);
+  return Failure(message, absent.front());
 }
 
 void ThreadTransport::stop() {
-  if (!complaint_.empty() && group_->abort->raise(complaint_)) throw Failure(complaint_);
+  if (complaint_ && group_->abort->raise(*complaint_)) throw Failure(*complaint_);
   if (*giving_up_) throw Aborted("[comm] this rank has failed elsewhere");
   group_->abort->throw_aborted();
 }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,7 @@ class ThreadTransport final : public Transport, private Patience {
   std::unique_ptr<Transport> split(int color, int key) override;
   PeerBytes take_bytes() override;
 
-  void abort(const std::string& message) override { group_->abort->raise(message); }
+  void abort(const std::exception& error) override { group_->abort->raise(error); }
   void give_up() noexcept override;
 
  private:
@@ -64,7 +65,7 @@ class ThreadTransport final : public Transport, private Patience {
   [[noreturn]] void stop();
   /// Copies what has arrived and removes it from `receives`.
   void take_letters(std::vector<Incoming>& receives);
-  std::string complaint_about(const std::vector<int>& missing) const;
+  Failure complaint_about(const std::vector<int>& missing) const;
 
   std::shared_ptr<ThreadGroup> group_;
   int rank_;
@@ -72,7 +73,7 @@ class ThreadTransport final : public Transport, private Patience {
   std::shared_ptr<std::atomic<bool>> giving_up_;
   CallHeader header_;
   std::chrono::steady_clock::time_point waiting_since_;
-  std::string complaint_;  // of this rank's watchdog, until the barrier is poisoned
+  std::optional<Failure> complaint_;  // of this rank's watchdog, until the barrier is poisoned
   PeerBytes bytes_;
   std::vector<std::int64_t> read_from_;
 };

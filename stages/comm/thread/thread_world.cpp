@@ -33,8 +33,8 @@ class ThreadRun {
     return group;
   }
 
-  void failed(const std::exception_ptr& error, const std::string& message, bool consequence) {
-    abort_->raise(message);
+  void failed(const std::exception& reason, const std::exception_ptr& error, bool consequence) {
+    abort_->raise(reason);
     const std::scoped_lock lock(mutex_);
     auto& slot = consequence ? first_consequence_ : first_error_;
     if (!slot) slot = error;
@@ -43,7 +43,7 @@ class ThreadRun {
   void rethrow() const {
     if (first_error_) std::rethrow_exception(first_error_);
     if (first_consequence_) std::rethrow_exception(first_consequence_);
-    if (abort_->raised()) throw Failure(abort_->message());
+    if (abort_->raised()) throw Failure(abort_->error());
   }
 
  private:
@@ -106,14 +106,14 @@ void run_rank(ThreadRun& run, int rank, double timeout_seconds,
     body(context);
   } catch (const Aborted& error) {
     context.give_up();
-    run.failed(std::current_exception(), error.what(), true);
+    run.failed(error, std::current_exception(), true);
   } catch (const std::exception& error) {
     context.give_up();
-    run.failed(std::current_exception(), error.what(), false);
+    run.failed(error, std::current_exception(), false);
   } catch (...) {
     context.give_up();
-    run.failed(std::current_exception(), "[comm] a rank threw something that is no exception",
-               false);
+    run.failed(Failure("[comm] a rank threw something that is no exception"),
+               std::current_exception(), false);
   }
 }
 
@@ -134,10 +134,10 @@ class ThreadWorld final : public World {
             [&run, rank, &body, this] { run_rank(run, rank, timeout_seconds_, body); });
       }
     } catch (const std::system_error& error) {
-      const std::string message =
+      const Failure failure(
           fmt::format("[comm] could not start thread {} of {} ({}); use fewer ranks",
-                      threads.size() + 1, ranks_, error.what());
-      run.failed(std::make_exception_ptr(Failure(message)), message, false);
+                      threads.size() + 1, ranks_, error.what()));
+      run.failed(failure, std::make_exception_ptr(failure), false);
     }
     for (std::thread& thread : threads) thread.join();
     run.rethrow();
