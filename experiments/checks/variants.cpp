@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "experiments/checks/reference_check.h"
 #include "experiments/runner/stage_factory.h"
 
 namespace zerolab {
 namespace {
+
+constexpr int kMostRanks = 1024;  // of a world of threads
 
 /// Leaves only the recording of fingerprints on: the original has been checked for the rest.
 RunConfig plain(RunConfig config) {
@@ -32,13 +37,15 @@ std::vector<Variant> splits(const RunConfig& config) {
   const int micro_batches = config.ranks * config.accumulate;
   std::vector<Variant> variants;
   if (config.reduction == Reduction::kTree) {
-    for (int ranks = 1; ranks <= 2 * config.ranks; ranks *= 2) {
+    for (int ranks = 1; ranks <= std::min(2 * config.ranks, kMostRanks); ranks *= 2) {
       if (ranks == config.ranks || micro_batches % ranks != 0) continue;
       variants.push_back(split(config, ranks, micro_batches / ranks));
     }
   } else if (config.reduction == Reduction::kOrdered && micro_batches > 1) {
     if (config.accumulate == 1) variants.push_back(split(config, 1, micro_batches));
-    if (config.ranks == 1) variants.push_back(split(config, micro_batches, 1));
+    if (config.ranks == 1 && micro_batches <= kMostRanks) {
+      variants.push_back(split(config, micro_batches, 1));
+    }
   }
   return variants;
 }
@@ -47,7 +54,7 @@ std::vector<Variant> splits(const RunConfig& config) {
 
 std::vector<Variant> repetitions(const RunConfig& config) {
   RunConfig disturbed = plain(config);
-  disturbed.jitter = config.jitter + 1;
+  disturbed.jitter = std::max<std::uint64_t>(config.jitter + 1, 1);  // 0 would be no delays
   disturbed.poison = true;
   return {{"REP", "in a second run", plain(config)},
           {"REP",
@@ -60,9 +67,9 @@ std::vector<Variant> regroupings(const RunConfig& config, const std::string& sta
   std::vector<Variant> variants;
   const bool bits_follow_cut = config.ranks >= 3 && (config.reduction == Reduction::kRing ||
                                                      config.reduction == Reduction::kNative);
-  if (uses_buckets(stage) && !bits_follow_cut) {
-    RunConfig varied = plain(config);
-    varied.bucket_mb = 0.37 * config.bucket_mb;  // divides nothing
+  RunConfig varied = plain(config);
+  varied.bucket_mb = 0.37 * config.bucket_mb;  // divides nothing
+  if (uses_buckets(stage) && !bits_follow_cut && varied.bucket_elements() >= 1) {
     variants.push_back(regrouping(varied, fmt::format("with a bucket of {:g} MiB instead of {:g}",
                                                       varied.bucket_mb, config.bucket_mb)));
   }

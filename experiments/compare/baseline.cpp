@@ -60,6 +60,15 @@ Baseline::Baseline(const std::string& directory, const RunConfig& config) : dire
   require_same_training(directory, before.config, config);
   environment_key_ = before.environment.key;
   stages_ = read_stored_run(directory);
+  const std::vector<std::string>& checks = before.config.checks;
+  const bool fingerprints = std::ranges::find(checks, "REF") != checks.end();
+  for (const StageComparison& stage : before.stages) {
+    const auto stored = std::ranges::find(stages_, stage.result.name, &StoredStage::name);
+    if (stored == stages_.end() || (fingerprints && !stored->has_fingerprints())) {
+      bad_input("[baseline] {} has lost files of {}, which its report.json tells of; make it again",
+                directory, stage.result.name);
+    }
+  }
   const auto known = [this](const std::string& stage) { return has(stage); };
   if (std::ranges::none_of(config.stages, known)) {
     bad_input("[baseline] {} has none of the stages that were asked for; list others in --stages",
@@ -91,6 +100,7 @@ void Baseline::judge(Comparison& comparison, const Terms& terms,
                      const std::vector<std::vector<StepRecord>>& clean) const {
   const bool bits = same_bits_expected(comparison.environment);
   std::string names;
+  bool fingerprints = terms.fingerprints;
   for (StageComparison& stage : comparison.stages) {
     const auto stored = std::ranges::find(stages_, stage.result.name, &StoredStage::name);
     if (stored == stages_.end()) {
@@ -99,6 +109,7 @@ void Baseline::judge(Comparison& comparison, const Terms& terms,
       continue;
     }
     names += (names.empty() ? "" : ", ") + stage.result.name;
+    fingerprints = fingerprints && stored->has_fingerprints();
     // A run that proves nothing by itself has its verdict already.
     if (!what_is_missing(evidence_of(stage.result), terms.ranks, terms.steps, false).empty())
       continue;
@@ -107,10 +118,11 @@ void Baseline::judge(Comparison& comparison, const Terms& terms,
     stage.verdict = Verdict::kDiverged;
     stage.reason = sentence;
   }
-  comparison.notices.push_back(
-      fmt::format("{} held against the baseline {} {}", names, directory_,
-                  bits ? "bit by bit"
-                       : "within the rounding bound, because it was made in another environment"));
+  comparison.notices.push_back(fmt::format(
+      "{} held against the baseline {} {}", names, directory_,
+      bits && fingerprints ? "bit by bit"
+      : bits ? "loss by loss and norm by norm, bit by bit; fingerprints were not taken"
+             : "within the rounding bound, because it was made in another environment"));
 }
 
 }  // namespace zerolab

@@ -128,7 +128,14 @@ CheckedRun run_checked(World& world, const RunInputs& inputs, const PlannedRun& 
     return finished;
   }
   check_result(own.config, finished);
-  check_repetitions(world, own, planned, finished);
+  try {
+    check_repetitions(world, own, planned, finished);
+  } catch (const Failure& failure) {
+    std::optional<Finding> finding = collective_finding(failure);
+    if (!(planned.faulty || planned.own()) || !finding) throw;
+    finding->message = "in a repetition: " + finding->message;
+    finished.result.ranks.front().findings.push_back(std::move(*finding));
+  }
   return finished;
 }
 

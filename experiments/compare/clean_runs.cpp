@@ -6,6 +6,7 @@
 #include "experiments/compare/permuted_order.h"
 #include "experiments/compare/perturbed_weights.h"
 #include "experiments/runner/run_inputs.h"
+#include "experiments/runner/stage_factory.h"
 
 namespace zerolab {
 namespace {
@@ -24,9 +25,12 @@ RunInputs bare(const RunInputs& inputs, const PlannedRun& reference) {
 
 }  // namespace
 
-bool order_is_open(const RunConfig& config) {
-  return (config.reduction == Reduction::kRing || config.reduction == Reduction::kNative) &&
-         config.ranks > 2;
+bool order_is_open(const RunConfig& config, const PlannedRun& a, const PlannedRun& b) {
+  if (config.ranks <= 2) return false;
+  if (config.reduction == Reduction::kNative) return true;
+  // Nobody knows how a reader's own stage cuts.
+  const bool cuts_differ = a.own() || b.own() || uses_buckets(a.stage) != uses_buckets(b.stage);
+  return config.reduction == Reduction::kRing && cuts_differ;
 }
 
 std::vector<std::vector<StepRecord>> permuted_runs(World& world, const RunInputs& inputs,

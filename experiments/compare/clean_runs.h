@@ -10,9 +10,10 @@
 
 namespace zerolab {
 
-/// Whether the reduction adds up in an order that is not ours: ring and native with more than two
-/// terms. Stages may then differ in bits.
-bool order_is_open(const RunConfig& config);
+/// Whether two runs may differ in bits because each adds up in an order that is not ours: any two
+/// with native and more than two terms; with the ring those that cut the model differently, since
+/// its order follows the cut.
+bool order_is_open(const RunConfig& config, const PlannedRun& a, const PlannedRun& b);
 
 /// The reference trained again with the micro-batches of each step dealt out in other orders.
 std::vector<std::vector<StepRecord>> permuted_runs(World& world, const RunInputs& inputs,

@@ -21,6 +21,7 @@ class Comparing {
     terms_ = {config.ranks,
               config.steps,
               std::ranges::find(config.checks, "REF") != config.checks.end(),
+              std::ranges::find(config.checks, "INV") != config.checks.end(),
               {}};
     for (const TensorSpec& tensor : layout_.tensors()) terms_.tensors.push_back(tensor.name);
     comparison_.config = config;
@@ -84,14 +85,15 @@ class Comparing {
     const StageResult& a = comparison_.stages[reference].result;
     const StageResult& b = comparison_.stages[candidate].result;
     Judgement bits = judge_bits(a, b, terms_);
-    if (!order_is_open(inputs_.config) || !bits.difference) return bits;
+    const bool open = order_is_open(inputs_.config, plan_.runs[reference], plan_.runs[candidate]);
+    if (!open || !bits.difference) return bits;
     if (permuted_.size() <= reference) permuted_.resize(reference + 1);
     std::vector<std::vector<StepRecord>>& clean = permuted_[reference];
     if (clean.empty()) {
       clean = permuted_runs(world_, inputs_, plan_.runs[reference]);
       clean.push_back(a.steps());
     }
-    Judgement noise = judge_noise(a, b, clean, std::move(bits));
+    Judgement noise = judge_noise(a, b, clean, terms_, std::move(bits));
     if (noise.verdict == Verdict::kDiverged) {
       comparison_.notices.push_back(fmt::format("{} is not noise: {}", b.name, noise.reason));
     }

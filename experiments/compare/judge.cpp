@@ -64,7 +64,8 @@ Judgement judge_bits(const StageResult& reference, const StageResult& candidate,
 }
 
 Judgement judge_noise(const StageResult& reference, const StageResult& candidate,
-                      const std::vector<std::vector<StepRecord>>& clean, Judgement bits) {
+                      const std::vector<std::vector<StepRecord>>& clean, const Terms& terms,
+                      Judgement bits) {
   if (bits.verdict == Verdict::kEqual || !bits.difference || judge_findings(candidate)) return bits;
   const double first = reference.steps().front().loss;
   const double own = candidate.steps().front().loss;
@@ -81,9 +82,9 @@ Judgement judge_noise(const StageResult& reference, const StageResult& candidate
     return bits;
   }
   return {Verdict::kWithinNoise,
-          fmt::format("{}; inside the envelope of {} clean runs in other orders and the rounding "
-                      "bound",
-                      largest_distance(reference, candidate), clean.size() - 1),
+          fmt::format("{}; inside the envelope of {} clean runs in other orders{}",
+                      largest_distance(reference, candidate), clean.size() - 1,
+                      terms.bounds ? " and the rounding bound" : ""),
           std::move(bits.difference)};
 }
 

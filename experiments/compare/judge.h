@@ -16,6 +16,7 @@ struct Terms {
   int ranks = 1;
   std::int64_t steps = 1;
   bool fingerprints = true;          ///< REF was on
+  bool bounds = true;                ///< INV was on, which holds every sum against its bound
   std::vector<std::string> tensors;  ///< names, by index in the layout
 };
 
@@ -37,7 +38,8 @@ Judgement judge_bits(const StageResult& reference, const StageResult& candidate,
 /// loss of step 1 has the same bits, no check found anything, and the curves of both runs lie
 /// inside the spread of `clean` runs in permuted order (the reference among them).
 Judgement judge_noise(const StageResult& reference, const StageResult& candidate,
-                      const std::vector<std::vector<StepRecord>>& clean, Judgement bits);
+                      const std::vector<std::vector<StepRecord>>& clean, const Terms& terms,
+                      Judgement bits);
 
 /// The worst of two.
 Verdict worse(Verdict a, Verdict b);

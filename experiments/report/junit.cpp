@@ -31,8 +31,8 @@ class Suite {
     element_.SetAttribute("name", printable(stage.result.name).c_str());
     add_verdict(comparison.reference);
     const std::vector<std::string> said = checks_run(comparison, stage);
-    for (const std::string& check : said) add_check(check);
-    add_unasked(comparison.config.checks);
+    for (const std::string& check : said) add_check(check, comparison.reference);
+    add_unasked(comparison.config.checks, comparison.reference);
     const bool broke_off = stage.result.steps().empty() && comparison.config.trained_steps() > 0;
     if (broke_off) add_silent(comparison.config.checks, said);
     double seconds = 0;
@@ -72,15 +72,16 @@ class Suite {
       test.InsertNewChildElement("system-out")->SetText(printable(text).c_str());
       return;
     }
-    std::string evidence = stage_.reason;
-    if (stage_.first_divergence) {
-      evidence += '\n';
-      evidence += divergence_text(stage_, reference);
-    }
-    fail(test, "diverged", stage_.reason, evidence);
+    fail(test, "diverged", stage_.reason, evidence_of_verdict(reference));
   }
 
-  void add_check(const std::string& check) {
+  std::string evidence_of_verdict(const std::string& reference) const {
+    std::string evidence = stage_.reason;
+    if (stage_.first_divergence) evidence += "\n" + divergence_text(stage_, reference);
+    return evidence;
+  }
+
+  void add_check(const std::string& check, const std::string& reference) {
     tinyxml2::XMLElement& test = add_case(check);
     std::string evidence;
     const Finding* first = nullptr;
@@ -89,15 +90,19 @@ class Suite {
       if (!first) first = &finding;
       evidence += finding_text(finding) + "\n";
     }
-    if (first) fail(test, check, first->message, evidence);
+    if (first) {
+      fail(test, check, first->message, evidence);
+    } else if (failed(stage_, check)) {
+      fail(test, check, stage_.reason, evidence_of_verdict(reference));
+    }
   }
 
   /// Findings of checks that nobody asked for by name must not be lost.
-  void add_unasked(std::vector<std::string> known) {
+  void add_unasked(std::vector<std::string> known, const std::string& reference) {
     for (const Finding& finding : stage_.findings) {
       if (std::ranges::find(known, finding.check) != known.end()) continue;
       known.push_back(finding.check);
-      add_check(finding.check);
+      add_check(finding.check, reference);
     }
   }
 

@@ -22,14 +22,21 @@ constexpr const char* kPartial = ".partial";
 /// One above the largest number among NNN and NNN.partial in `runs`.
 int next_number(const fs::path& runs) {
   int next = 1;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(runs, ignored)) {
+  std::error_code failure;
+  fs::directory_iterator entries(runs, failure);
+  if (failure && failure != std::errc::no_such_file_or_directory) {
+    fail("[report] cannot list {}: {}; give --out", runs.string(), failure.message());
+  }
+  for (const auto& entry : entries) {
     std::string name = entry.path().filename().string();
     if (name.ends_with(kPartial)) name.resize(name.size() - std::strlen(kPartial));
     int number = 0;
     const char* end = name.data() + name.size();
     const auto [stop, error] = std::from_chars(name.data(), end, number);
-    if (error == std::errc() && stop == end && number >= next) next = number + 1;
+    constexpr int kLargest = 1'000'000'000;
+    if (error == std::errc() && stop == end && number >= next && number < kLargest) {
+      next = number + 1;
+    }
   }
   return next;
 }

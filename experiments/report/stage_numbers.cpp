@@ -136,12 +136,16 @@ std::vector<std::string> checks_run(const Comparison& comparison, const StageCom
   return checks;
 }
 
+bool failed(const StageComparison& stage, const std::string& check) {
+  const bool bits = stage.first_divergence.has_value() || stage.findings.empty();
+  return found(stage, check) || (check == "REF" && stage.verdict == Verdict::kDiverged && bits);
+}
+
 CheckCount checks_passed(const Comparison& comparison, const StageComparison& stage) {
   CheckCount count;
   for (const std::string& check : checks_run(comparison, stage)) {
     ++count.run;
-    const bool differs = check == "REF" && stage.first_divergence.has_value();
-    if (!found(stage, check) && !differs) ++count.passed;
+    if (!failed(stage, check)) ++count.passed;
   }
   return count;
 }

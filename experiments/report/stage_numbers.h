@@ -51,10 +51,13 @@ std::int64_t whole_parameter_bytes(const Comparison& comparison);
 /// and of a run that broke off only those that found something.
 std::vector<std::string> checks_run(const Comparison& comparison, const StageComparison& stage);
 
+/// Whether the check found something, or is REF and the stage diverged for no other reason.
+bool failed(const StageComparison& stage, const std::string& check);
+
 struct CheckCount {
   int passed = 0, run = 0;
 };
-/// Of the checks that ran, those without findings.
+/// Of the checks that ran, those that did not fail.
 CheckCount checks_passed(const Comparison& comparison, const StageComparison& stage);
 
 }  // namespace zerolab

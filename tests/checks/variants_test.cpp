@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 
 #include "baseline_ddp/ddp.h"
 #include "tests/checks/rig.h"
@@ -55,6 +56,15 @@ TEST(Variants, OfTreeReductionsCoverEverySplitOfTheGlobalBatch) {
   EXPECT_TRUE(mentions(variants, "on 1 rank with 12 micro-batches instead of 2 with 6"));
   EXPECT_TRUE(mentions(variants, "on 4 ranks with 3 micro-batches"));
   EXPECT_EQ(text_of(check(variants, config, stage_run("zero3"))), "");
+}
+
+TEST(Variants, NeverAskForMoreThanARunMayHave) {
+  RunConfig config = config_for(1, 2000);
+  EXPECT_FALSE(mentions(regroupings(config, "ddp", AccumulationOrder::kReduced), "2000 ranks"));
+  config.bucket_mb = 4.0 / (1 << 20);  // one element
+  EXPECT_FALSE(mentions(regroupings(config, "ddp", AccumulationOrder::kReduced), "bucket"));
+  config.jitter = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_NE(repetitions(config).back().config.jitter, 0U);
 }
 
 TEST(Variants, StayWithinThePromise) {

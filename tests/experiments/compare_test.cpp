@@ -201,6 +201,27 @@ TEST_F(EndToEnd, ABaselineOfOtherTrainingIsBadInputAndNamesTheOption) {
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "after.partial"));
 }
 
+TEST_F(EndToEnd, ABaselineThatHasLostAStageIsBadInput) {
+  ASSERT_EQ(run("compare --steps 2 --ranks 2 --stages ddp,zero1", "before").code, 0);
+  std::filesystem::remove_all(scratch_ / "before/zero1");
+
+  const CommandOutcome outcome = run(
+      "compare --steps 2 --ranks 2 --stages ddp,zero1 --baseline " + (scratch_ / "before"), "a");
+
+  EXPECT_EQ(outcome.code, 2) << outcome.out;
+  EXPECT_THAT(outcome.err, HasSubstr("has lost files of zero1"));
+}
+
+TEST_F(EndToEnd, ABaselineWithoutFingerprintsClaimsLossesOnly) {
+  const std::string job = "compare --steps 2 --ranks 2 --stages ddp,zero1 ";
+  ASSERT_EQ(run(job + "--check none", "before").code, 0);
+
+  const CommandOutcome outcome = run(job + "--baseline " + (scratch_ / "before"), "after");
+
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("fingerprints were not taken"));
+}
+
 TEST_F(EndToEnd, TwoStagesTrainedApartAreEqualInDiff) {
   ASSERT_EQ(run("train --stage zero1 --steps 3 --ranks 3", "a").code, 0);
   ASSERT_EQ(run("train --stage zero3 --steps 3 --ranks 3", "b").code, 0);

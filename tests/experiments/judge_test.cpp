@@ -192,10 +192,11 @@ class JudgingNoise : public testing::Test {
     clean_ = {reference_.steps(), permuted_.steps()};
   }
   Judgement judge() const {
-    return judge_noise(reference_, candidate_, clean_,
+    return judge_noise(reference_, candidate_, clean_, terms_,
                        judge_bits(reference_, candidate_, made_terms()));
   }
 
+  Terms terms_ = made_terms();
   StageResult reference_ = made_result("ddp");
   StageResult permuted_ = made_result("ddp");
   StageResult candidate_ = made_result("zero3");
@@ -206,6 +207,15 @@ TEST_F(JudgingNoise, ASmallDistanceIsWithinNoise) {
   set_loss(candidate_, 3, reference_.steps()[2].loss - 2e-6);
 
   EXPECT_EQ(judge().verdict, Verdict::kWithinNoise);
+}
+
+TEST_F(JudgingNoise, ClaimsTheRoundingBoundOnlyWhereItWasHeld) {
+  set_loss(candidate_, 3, reference_.steps()[2].loss - 2e-6);
+  EXPECT_THAT(judge().reason, HasSubstr("and the rounding bound"));
+
+  terms_.bounds = false;
+  EXPECT_EQ(judge().verdict, Verdict::kWithinNoise);
+  EXPECT_THAT(judge().reason, testing::Not(HasSubstr("bound")));
 }
 
 TEST_F(JudgingNoise, ALargeDistanceIsADivergence) {

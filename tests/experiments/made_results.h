@@ -38,7 +38,7 @@ inline StageResult made_result(const std::string& name, int ranks = 3, std::int6
 }
 
 inline Terms made_terms(int ranks = 3, std::int64_t steps = 4) {
-  return {ranks, steps, true, kTensors};
+  return {ranks, steps, true, true, kTensors};
 }
 
 /// Changes the loss of a step on all ranks.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "experiments/compare/clean_runs.h"
 #include "experiments/compare/permuted_order.h"
 
 namespace zerolab {
@@ -69,6 +70,23 @@ TEST(Plan, OnlyTheFaultyStageIsToldOfTheFault) {
   for (const PlannedRun& run : plan_comparison(config, &fault).runs) {
     EXPECT_EQ(config_of(config, run).fault, run.stage == "zero2" ? "sum-not-mean" : "");
   }
+}
+
+TEST(OpenOrder, IsNoExcuseForStagesThatCutTheModelAlike) {
+  RunConfig config;
+  config.ranks = 3;
+  config.stages = {"ddp", "zero1", "zero3"};
+  const std::vector<PlannedRun> runs = plan_comparison(config, nullptr).runs;
+
+  EXPECT_FALSE(order_is_open(config, runs[0], runs[2])) << "ordered";
+  config.reduction = Reduction::kRing;
+  EXPECT_FALSE(order_is_open(config, runs[0], runs[1])) << "the same buckets, the same order";
+  EXPECT_TRUE(order_is_open(config, runs[0], runs[2])) << "units are not buckets";
+  config.ranks = 2;
+  EXPECT_FALSE(order_is_open(config, runs[0], runs[2])) << "two terms have one order";
+  config.ranks = 3;
+  config.reduction = Reduction::kNative;
+  EXPECT_TRUE(order_is_open(config, runs[0], runs[1])) << "nobody knows MPI's order";
 }
 
 TEST(PermutedOrders, AreOrdersAndNeverTheIdentity) {

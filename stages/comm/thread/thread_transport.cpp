@@ -88,6 +88,7 @@ bool ThreadTransport::exhausted(const Barrier& barrier) { return should_stop(bar
 
 bool ThreadTransport::should_stop(const std::vector<int>& missing) {
   if (*giving_up_ || group_->abort->raised()) return true;
+  if (missing.empty()) return false;  // the last one is arriving at this moment
   const auto left = [this](int rank) { return group_->place(rank).left.load(); };
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - waiting_since_;
   const bool late = settings_.timeout_seconds > 0 && waited.count() > settings_.timeout_seconds;

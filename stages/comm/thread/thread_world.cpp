@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -101,19 +102,20 @@ class ThreadContext final : public RankContext {
 
 void run_rank(ThreadRun& run, int rank, double timeout_seconds,
               const std::function<void(RankContext&)>& body) {
-  ThreadContext context(run, rank, timeout_seconds);
+  std::optional<ThreadContext> context;
+  const auto failed = [&](const std::exception& reason, bool consequence) {
+    if (context) context->give_up();
+    run.failed(reason, std::current_exception(), consequence);
+  };
   try {
-    body(context);
+    context.emplace(run, rank, timeout_seconds);
+    body(*context);
   } catch (const Aborted& error) {
-    context.give_up();
-    run.failed(error, std::current_exception(), true);
+    failed(error, true);
   } catch (const std::exception& error) {
-    context.give_up();
-    run.failed(error, std::current_exception(), false);
+    failed(error, false);
   } catch (...) {
-    context.give_up();
-    run.failed(Failure("[comm] a rank threw something that is no exception"),
-               std::current_exception(), false);
+    failed(Failure("[comm] a rank threw something that is no exception"), false);
   }
 }
 
@@ -128,6 +130,7 @@ class ThreadWorld final : public World {
   void run(const std::function<void(RankContext&)>& body) override {
     ThreadRun run(ranks_);
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<std::size_t>(ranks_));
     try {
       for (int rank = 0; rank < ranks_; ++rank) {
         threads.emplace_back(
