@@ -3,6 +3,7 @@ if(ZEROLAB_SANITIZE STREQUAL "thread")
   # The product's loops run uninstrumented and declare their ranges themselves (gemm.cpp).
   set_source_files_properties(${CMAKE_SOURCE_DIR}/stages/kernels/cpu/gemm.cpp PROPERTIES
     COMPILE_OPTIONS "-fno-sanitize=thread"
+    SKIP_PRECOMPILE_HEADERS ON  # they were compiled with the sanitizer
     COMPILE_DEFINITIONS ZEROLAB_TSAN_DECLARES_RANGES)
 endif()
 if(ZEROLAB_SANITIZE)
