@@ -22,7 +22,7 @@ zerolab_docs_test(measured_tables 300 ${_docs_python} ${CMAKE_SOURCE_DIR}/docs/m
                   --zerolab $<TARGET_FILE:zerolab> --check)
 zerolab_docs_test(own_stage_example 600 ${Python3_EXECUTABLE} ${_here}/own_stage_example_test.py
                   --cmake ${CMAKE_COMMAND} --build-dir ${CMAKE_BINARY_DIR}
-                  --compiler ${CMAKE_CXX_COMPILER} --launcher "$<$<BOOL:${CCACHE_PROGRAM}>:${CCACHE_PROGRAM}>")
+                  --compiler ${CMAKE_CXX_COMPILER} "--launcher=$<$<BOOL:${CCACHE_PROGRAM}>:${CCACHE_PROGRAM}>")
 zerolab_docs_test(notebook 300 ${Python3_EXECUTABLE} ${_here}/notebook_test.py
                   --python ${_docs_python} --zerolab $<TARGET_FILE:zerolab>)
 if(DOXYGEN_FOUND)
