@@ -35,7 +35,7 @@ if(ZEROLAB_ARCH)
   endif()
 endif()
 if(ZEROLAB_SANITIZE)
-  # Compiles in half the time; the kernels stay at -O3, or the tests would take the time instead.
+  # Only the kernels, where the tests spend their time, stay at -O3.
   set(CMAKE_CXX_FLAGS_RELEASE "-O1")
   target_compile_options(zerolab_flags INTERFACE
     -fsanitize=${ZEROLAB_SANITIZE} -fno-omit-frame-pointer -g1

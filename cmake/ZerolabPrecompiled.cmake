@@ -1,5 +1,5 @@
-# Half of a build's time goes into reading a handful of headers over and over. Sources still include
-# what they use, so that ZEROLAB_PRECOMPILED=OFF compiles too.
+# Much of a build's time goes into reading a handful of headers over and over. Sources still include
+# what they use.
 option(ZEROLAB_PRECOMPILED "Precompile the headers that most sources include" ON)
 
 function(zerolab_precompile target)

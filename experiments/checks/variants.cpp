@@ -6,12 +6,11 @@
 #include <cstdint>
 
 #include "experiments/checks/reference_check.h"
+#include "experiments/config/validate.h"
 #include "experiments/runner/stage_factory.h"
 
 namespace zerolab {
 namespace {
-
-constexpr int kMostRanks = 1024;  // of a world of threads
 
 /// Leaves only the recording of fingerprints on: the original has been checked for the rest.
 RunConfig plain(RunConfig config) {
@@ -37,13 +36,13 @@ std::vector<Variant> splits(const RunConfig& config) {
   const int micro_batches = config.ranks * config.accumulate;
   std::vector<Variant> variants;
   if (config.reduction == Reduction::kTree) {
-    for (int ranks = 1; ranks <= std::min(2 * config.ranks, kMostRanks); ranks *= 2) {
+    for (int ranks = 1; ranks <= std::min(2 * config.ranks, kLargestWorld); ranks *= 2) {
       if (ranks == config.ranks || micro_batches % ranks != 0) continue;
       variants.push_back(split(config, ranks, micro_batches / ranks));
     }
   } else if (config.reduction == Reduction::kOrdered && micro_batches > 1) {
     if (config.accumulate == 1) variants.push_back(split(config, 1, micro_batches));
-    if (config.ranks == 1 && micro_batches <= kMostRanks) {
+    if (config.ranks == 1 && micro_batches <= kLargestWorld) {
       variants.push_back(split(config, micro_batches, 1));
     }
   }

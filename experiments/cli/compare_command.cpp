@@ -4,6 +4,7 @@
 #include "experiments/cli/command.h"
 #include "experiments/cli/fault_report.h"
 #include "experiments/cli/setup.h"
+#include "experiments/config/asks_for.h"
 #include "experiments/faults/faults.h"
 
 namespace zerolab {
@@ -26,10 +27,7 @@ void drop_unable_stages(const RunOptions& options, RunConfig& config,
 /// Where ranks add up in an order that is not ours, INV is what holds sums against their bound.
 void require_bound(RunConfig& config, std::vector<std::string>& notices) {
   const bool open = config.reduction == Reduction::kRing || config.reduction == Reduction::kNative;
-  const auto has = [&](const char* check) {
-    return std::ranges::find(config.checks, check) != config.checks.end();
-  };
-  if (!open || config.checks.empty() || has("INV")) return;
+  if (!open || config.checks.empty() || asks_for(config, "INV")) return;
   config.checks.emplace_back("INV");
   notices.push_back(
       fmt::format("INV was turned on: with --reduction {} it holds every sum against "

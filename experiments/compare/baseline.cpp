@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "experiments/compare/envelope.h"
+#include "experiments/config/asks_for.h"
 #include "experiments/report/report_json.h"
 #include "stages/core/error.h"
 
@@ -60,24 +61,18 @@ Baseline::Baseline(const std::string& directory, const RunConfig& config) : dire
   require_same_training(directory, before.config, config);
   environment_key_ = before.environment.key;
   stages_ = read_stored_run(directory);
-  const std::vector<std::string>& checks = before.config.checks;
-  const bool fingerprints = std::ranges::find(checks, "REF") != checks.end();
   for (const StageComparison& stage : before.stages) {
-    const auto stored = std::ranges::find(stages_, stage.result.name, &StoredStage::name);
-    if (stored == stages_.end() || (fingerprints && !stored->has_fingerprints())) {
+    const StoredStage* stored = named(stages_, stage.result.name);
+    if (!stored || (asks_for(before.config, "REF") && !stored->has_fingerprints())) {
       bad_input("[baseline] {} has lost files of {}, which its report.json tells of; make it again",
                 directory, stage.result.name);
     }
   }
-  const auto known = [this](const std::string& stage) { return has(stage); };
+  const auto known = [this](const std::string& stage) { return named(stages_, stage); };
   if (std::ranges::none_of(config.stages, known)) {
     bad_input("[baseline] {} has none of the stages that were asked for; list others in --stages",
               directory);
   }
-}
-
-bool Baseline::has(const std::string& stage) const {
-  return std::ranges::find(stages_, stage, &StoredStage::name) != stages_.end();
 }
 
 std::string Baseline::judge_stage(const StageResult& result, const StoredStage& stored, bool bits,
@@ -102,8 +97,8 @@ void Baseline::judge(Comparison& comparison, const Terms& terms,
   std::string names;
   bool fingerprints = terms.fingerprints;
   for (StageComparison& stage : comparison.stages) {
-    const auto stored = std::ranges::find(stages_, stage.result.name, &StoredStage::name);
-    if (stored == stages_.end()) {
+    const StoredStage* stored = named(stages_, stage.result.name);
+    if (!stored) {
       comparison.notices.push_back(
           fmt::format("the baseline {} has no {}", directory_, stage.result.name));
       continue;

@@ -29,7 +29,6 @@ class Baseline {
              const std::vector<std::vector<StepRecord>>& clean) const;
 
  private:
-  bool has(const std::string& stage) const;
   std::string judge_stage(const StageResult& result, const StoredStage& stored, bool bits,
                           const Terms& terms,
                           const std::vector<std::vector<StepRecord>>& clean) const;

@@ -7,14 +7,11 @@
 #include "experiments/checks/provenance.h"
 #include "experiments/checks/variants.h"
 #include "experiments/checks/volume_check.h"
+#include "experiments/config/asks_for.h"
 #include "stages/core/error.h"
 
 namespace zerolab {
 namespace {
-
-bool wants(const RunConfig& config, const char* check) {
-  return std::ranges::find(config.checks, check) != config.checks.end();
-}
 
 void append(std::vector<Finding>& to, std::vector<Finding> more) {
   std::ranges::move(more, std::back_inserter(to));
@@ -38,14 +35,14 @@ std::vector<std::vector<Finding>> find_provenance(World& world, const RunInputs&
 void check_result(const RunConfig& config, CheckedRun& run) {
   std::vector<RankResult>& ranks = run.result.ranks;
   for (std::size_t r = 0; r < run.predicted.size(); ++r) {
-    if (wants(config, "COMM")) {
+    if (asks_for(config, "COMM")) {
       append(ranks[r].findings, check_volume(ranks[r], run.predicted[r], config));
     }
-    if (wants(config, "MEM")) {
+    if (asks_for(config, "MEM")) {
       append(ranks[r].findings, check_memory(ranks[r], run.predicted[r], config));
     }
   }
-  if (wants(config, "COMM")) append(ranks.front().findings, check_collectives(run.result));
+  if (asks_for(config, "COMM")) append(ranks.front().findings, check_collectives(run.result));
 }
 
 /// REP and IG: the same bits from a run that is different in what must not matter.
@@ -53,8 +50,8 @@ void check_repetitions(World& world, const RunInputs& inputs, const PlannedRun& 
                        CheckedRun& run) {
   const RunConfig& config = inputs.config;
   std::vector<Variant> variants;
-  if (wants(config, "REP")) variants = repetitions(config);
-  if (wants(config, "IG")) {
+  if (asks_for(config, "REP")) variants = repetitions(config);
+  if (asks_for(config, "IG")) {
     std::ranges::move(regroupings(config, planned.stage, planned.order),
                       std::back_inserter(variants));
   }
@@ -87,7 +84,7 @@ StageResult broken_off(const StageRun& run, int ranks, Finding finding) {
 
 StageResult train(World& world, const RunInputs& inputs, const StageRun& run) {
   std::vector<std::vector<Finding>> provenance;
-  if (wants(inputs.config, "PROV")) provenance = find_provenance(world, inputs, run);
+  if (asks_for(inputs.config, "PROV")) provenance = find_provenance(world, inputs, run);
   StageResult result = run_stage(world, inputs, run);
   for (std::size_t r = 0; r < provenance.size(); ++r) {
     append(result.ranks.at(r).findings, std::move(provenance[r]));

@@ -7,6 +7,7 @@
 #include "experiments/compare/environment.h"
 #include "experiments/compare/judge.h"
 #include "experiments/compare/localise.h"
+#include "experiments/config/asks_for.h"
 #include "stages/core/error.h"
 
 namespace zerolab {
@@ -18,11 +19,7 @@ class Comparing {
   Comparing(World& world, const RunInputs& inputs, const ComparisonPlan& plan)
       : world_(world), inputs_(inputs), plan_(plan), layout_(layout_of(inputs.model)) {
     const RunConfig& config = inputs.config;
-    terms_ = {config.ranks,
-              config.steps,
-              std::ranges::find(config.checks, "REF") != config.checks.end(),
-              std::ranges::find(config.checks, "INV") != config.checks.end(),
-              {}};
+    terms_ = {config.ranks, config.steps, asks_for(config, "REF"), asks_for(config, "INV"), {}};
     for (const TensorSpec& tensor : layout_.tensors()) terms_.tensors.push_back(tensor.name);
     comparison_.config = config;
     comparison_.environment = this_environment();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "experiments/config/asks_for.h"
 #include "stages/core/error.h"
 
 namespace zerolab {
@@ -38,8 +39,7 @@ DetectorOutcome outcome_of_detector(const Comparison& comparison, const StageCom
                                     const ExpectedFinding& expected) {
   DetectorOutcome outcome;
   outcome.expected = expected;
-  outcome.asked =
-      std::ranges::find(comparison.config.checks, expected.check) != comparison.config.checks.end();
+  outcome.asked = asks_for(comparison.config, expected.check);
   const std::optional<Saying> saying = first_saying(stage, expected.check);
   outcome.fired = saying.has_value();
   if (!saying) return outcome;

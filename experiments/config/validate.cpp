@@ -14,7 +14,6 @@ namespace {
 
 // Far above any use, low enough that no product of sizes overflows 64 bits.
 constexpr std::int64_t kLargestCount = 1'000'000'000;
-constexpr int kLargestWorld = 1024;
 constexpr double kLargestBucketMb = 1 << 20;
 
 void require_between(const char* option, std::int64_t value, std::int64_t least,

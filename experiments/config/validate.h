@@ -11,6 +11,9 @@ namespace zerolab {
 /// accumulation to each stage; training may write a model that it has not trained.
 enum class Purpose : std::uint8_t { kCompare, kTrain };
 
+/// Ranks of the largest world that can be asked for.
+inline constexpr int kLargestWorld = 1024;
+
 /// What must hold before ranks can be started. \throws BadInput
 void validate_launch(const RunConfig& config);
 

@@ -70,11 +70,6 @@ std::string difference(const StoredStage& a, const StoredStage& b, std::int64_t 
   return "";
 }
 
-const StoredStage* named(const std::vector<StoredStage>& run, const std::string& name) {
-  const auto found = std::ranges::find(run, name, &StoredStage::name);
-  return found == run.end() ? nullptr : &*found;
-}
-
 std::string names(const std::vector<StoredStage>& run) {
   std::vector<std::string> all;
   for (const StoredStage& stage : run) all.push_back(stage.name());

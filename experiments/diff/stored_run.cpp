@@ -74,4 +74,9 @@ std::vector<StoredStage> read_stored_run(const fs::path& directory) {
   return stages;
 }
 
+const StoredStage* named(const std::vector<StoredStage>& run, const std::string& name) {
+  const auto found = std::ranges::find(run, name, &StoredStage::name);
+  return found == run.end() ? nullptr : &*found;
+}
+
 }  // namespace zerolab

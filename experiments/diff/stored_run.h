@@ -30,4 +30,7 @@ StoredStage read_stored_stage(const std::filesystem::path& directory);
 /// is. \throws BadInput as above, and when there is no stage.
 std::vector<StoredStage> read_stored_run(const std::filesystem::path& directory);
 
+/// The stage of that name; nullptr when the run has none.
+const StoredStage* named(const std::vector<StoredStage>& run, const std::string& name);
+
 }  // namespace zerolab

@@ -7,6 +7,7 @@
 #include "experiments/cli/run_app.h"
 #include "experiments/cli/setup.h"
 #include "experiments/compare/compare_stages.h"
+#include "experiments/config/asks_for.h"
 #include "experiments/config/validate.h"
 #include "experiments/runner/run_inputs.h"
 #include "stages/core/error.h"
@@ -50,9 +51,7 @@ std::vector<std::string> stages_of(const ComparisonPlan& plan) {
 
 /// What the detectors that need a formula have left out.
 void note_what_is_left_out(Comparison& comparison, bool against_ddp) {
-  const auto has = [&](const char* check) {
-    return std::ranges::find(comparison.config.checks, check) != comparison.config.checks.end();
-  };
+  const auto has = [&](const char* check) { return asks_for(comparison.config, check); };
   if (has("COMM") || has("MEM")) {
     comparison.notices.emplace_back(
         "there is no formula for the bytes of a stage of your own: COMM compared the order of the "

@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "experiments/config/asks_for.h"
 #include "experiments/report/stage_numbers.h"
 #include "experiments/report/words.h"
 
@@ -75,8 +76,7 @@ std::string headline(const Comparison& comparison) {
     const std::string claim = claims(comparison, verdict, say);
     if (!claim.empty()) text += fmt::format("{}{}{}", text.empty() ? "" : "; ", claim, after);
   };
-  const std::vector<std::string>& checks = comparison.config.checks;
-  if (std::ranges::find(checks, "REF") != checks.end()) {
+  if (asks_for(comparison.config, "REF")) {
     add(Verdict::kEqual, "trained the same model as", ", to the last bit");
   } else {
     add(Verdict::kEqual, "had the losses and norms of",

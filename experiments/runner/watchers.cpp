@@ -1,4 +1,5 @@
 #include "experiments/runner/watchers.h"
+#include "experiments/config/asks_for.h"
 
 #include <algorithm>
 
@@ -26,7 +27,7 @@ Finding finding(const OrderViolation& violation, int rank) {
 }  // namespace
 
 Watchers::Watchers(const RunConfig& config, int rank) {
-  if (std::ranges::find(config.checks, "ORD") != config.checks.end()) order_.emplace();
+  if (asks_for(config, "ORD")) order_.emplace();
   if (config.jitter != 0) jitter_.emplace(config.jitter, rank);
   if (config.trace) timeline_.emplace();
 }
