@@ -56,12 +56,7 @@ void Ddp::step(const StepSettings& settings) {
 }
 
 void Ddp::update_owned(View factor, const StepSettings& settings) {
-  for (std::size_t i = 0; i < owned_parameters_.size(); ++i) {
-    const OwnedSlice& parameters = owned_parameters_[i];
-    optimizer_->update(parameters.values, owned_gradients_[i].values,
-                       partition_.piece(static_cast<int>(i)), parameters.segments, factor,
-                       settings);
-  }
+  optimizer_->update(owned_parameters_, owned_gradients_, factor, settings);
 }
 
 void Ddp::visit_owned(Category category, const OwnedVisitor& visitor) {

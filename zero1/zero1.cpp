@@ -73,12 +73,7 @@ void Zero1::step(const StepSettings& settings) {
 }
 
 void Zero1::update_owned(View factor, const StepSettings& settings) {
-  for (std::size_t i = 0; i < owned_parameters_.size(); ++i) {
-    const OwnedSlice& parameters = owned_parameters_[i];
-    optimizer_->update(parameters.values, owned_gradients_[i].values,
-                       partition_.in_shard(static_cast<int>(i)), parameters.segments, factor,
-                       settings);
-  }
+  optimizer_->update(owned_parameters_, owned_gradients_, factor, settings);
 }
 
 void Zero1::publish() {

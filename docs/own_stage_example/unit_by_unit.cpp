@@ -52,11 +52,7 @@ void UnitByUnit::step(const StepSettings& settings) {
   const std::vector<OwnedSlice> gradients = replicated_slices(units_, sums);
   const std::vector<OwnedSlice> parameters = replicated_slices(units_, parameters_.view());
   const View factor = parts_.clipper.factor(gradients, settings.gradient_scale);
-  for (std::size_t unit = 0; unit < parameters.size(); ++unit) {
-    optimizer_->update(parameters[unit].values, gradients[unit].values,
-                       units_.piece(static_cast<int>(unit)), parameters[unit].segments, factor,
-                       settings);
-  }
+  optimizer_->update(parameters, gradients, factor, settings);
 }
 
 void UnitByUnit::visit_owned(Category category, const OwnedVisitor& visitor) {

@@ -18,12 +18,28 @@ class ElementwiseOptimizer : public Optimizer {
     }
   }
 
+  void update(const std::vector<OwnedSlice>& parameters, const std::vector<OwnedSlice>& gradients,
+              View factor, const StepSettings& settings) override {
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const View values = parameters[i].values;
+      update_slice(values, gradients[i].values, {begin, begin + values.count},
+                   parameters[i].segments, factor, settings);
+      begin += values.count;
+    }
+  }
+
   View state(Category category) const override {
     const auto found = states_.find(category);
     return found == states_.end() ? View{} : found->second.view();
   }
 
  protected:
+  /// `place` is the slice's in the states; the views are the slice's own.
+  virtual void update_slice(View parameters, View gradients, Range place,
+                            const std::vector<Segment>& segments, View factor,
+                            const StepSettings& settings) = 0;
+
   View state(Category category, Range place) const {
     const View whole = state(category);
     return whole.empty() ? whole : whole.slice(place);
@@ -41,8 +57,9 @@ class AdamW final : public ElementwiseOptimizer {
  public:
   using ElementwiseOptimizer::ElementwiseOptimizer;
 
-  void update(View parameters, View gradients, Range place, const std::vector<Segment>& segments,
-              View factor, const StepSettings& settings) override {
+  void update_slice(View parameters, View gradients, Range place,
+                    const std::vector<Segment>& segments, View factor,
+                    const StepSettings& settings) override {
     kernels_.adamw(compute_, parameters, gradients, state(Category::kFirstMoments, place),
                    state(Category::kSecondMoments, place), factor,
                    {settings.learning_rate, settings_.beta1, settings_.beta2, settings_.epsilon,
@@ -55,8 +72,9 @@ class SgdMomentum final : public ElementwiseOptimizer {
  public:
   using ElementwiseOptimizer::ElementwiseOptimizer;
 
-  void update(View parameters, View gradients, Range place, const std::vector<Segment>& segments,
-              View factor, const StepSettings& settings) override {
+  void update_slice(View parameters, View gradients, Range place,
+                    const std::vector<Segment>& segments, View factor,
+                    const StepSettings& settings) override {
     kernels_.sgd(
         compute_, parameters, gradients, state(Category::kFirstMoments, place), factor,
         {settings.learning_rate, settings_.momentum, settings_.weight_decay, settings.step},

@@ -22,16 +22,15 @@ struct OptimizerSettings {
   float weight_decay = 0.1F;  ///< on matrices only
 };
 
-/// Holds the states of `size` elements (all of them in DDP, 1/N of them in ZeRO) and updates any
-/// slice of them. Element-wise: the result does not depend on how the slices are cut.
+/// Holds the states of the elements that a rank updates (all of them in DDP, 1/N of them in ZeRO),
+/// the slices back to back. The result does not depend on how the slices are cut.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// parameters[segments] are updated from gradients · factor[0]. `place` is the slice's place in
-  /// the states; parameters and gradients are the slice's own views.
-  virtual void update(View parameters, View gradients, Range place,
-                      const std::vector<Segment>& segments, View factor,
+  /// Updates every slice of the parameters from the gradient of the same elements · factor[0].
+  virtual void update(const std::vector<OwnedSlice>& parameters,
+                      const std::vector<OwnedSlice>& gradients, View factor,
                       const StepSettings& settings) = 0;
   /// The states of a category in one buffer, empty where the optimizer has none.
   virtual View state(Category category) const = 0;
