@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stages/comm/communicator.h"
+#include "stages/optim/loss_scaler.h"
 #include "stages/optim/optimizer.h"
 #include "stages/parallel/gradient_accumulator.h"
 
@@ -21,17 +22,22 @@ struct RunConfig {
   std::string model = "gpt-tiny";
   std::vector<std::string> data;  ///< files; empty: the corpus of the repository
   std::int64_t steps = 60;
-  std::int64_t micro_batch = 4;  ///< B, sequences a rank and micro-batch
-  int accumulate = 1;            ///< K
-  std::int64_t sequence = 0;     ///< T; 0: the model's maximum
-  std::string precision = "fp32";
+  std::int64_t micro_batch = 4;           ///< B, sequences a rank and micro-batch
+  int accumulate = 1;                     ///< K
+  std::int64_t sequence = 0;              ///< T; 0: the model's maximum
+  std::string precision = "fp32";         ///< fp32, bf16 or fp16: of parameters and activations
+  std::string accumulate_dtype = "fp32";  ///< of sums over micro-batches
+  LossScaleSettings loss_scale;           ///< fp16 only
+  double dropout = 0;                     ///< probability that an activation is dropped
+  int checkpoint_every = 0;  ///< recompute the activations of so many blocks at once; 0: keep all
+  std::vector<std::string> groups;  ///< parameter groups, "PATTERN:lr=X,decay=Y"
   OptimizerSettings optimizer;
   double learning_rate = 1e-3;
   std::int64_t warmup_steps = 10;
   double clip = 1.0;  ///< 0: off
   std::uint64_t seed = 1337;
   Reduction reduction = Reduction::kOrdered;
-  std::string reduce_dtype = "fp32";
+  std::string reduce_dtype;  ///< of the gradients that travel; empty: that of the precision
   AccumulationOrder accumulation_order = AccumulationOrder::kReduced;
   bool overlap = true;
   double bucket_mb = 0.25;  ///< MiB of fp32 gradients in a bucket
@@ -48,8 +54,9 @@ struct RunConfig {
   std::string fault;            ///< empty: none
   std::string load_weights;     ///< safetensors; empty: Philox
   std::string save_weights;
-  std::string baseline;  ///< an earlier run's directory
-  std::string out;       ///< empty: a fresh runs/NNN
+  std::string config_file;  ///< a DeepSpeed JSON
+  std::string baseline;     ///< an earlier run's directory
+  std::string out;          ///< empty: a fresh runs/NNN
   bool trace = false;
 
   std::int64_t bucket_elements() const {

@@ -89,7 +89,7 @@ void validate_precision(const RunConfig& config) {
     bad_input("[options] --precision {} was asked for; fp32 is the precision this build trains in",
               config.precision);
   }
-  if (config.reduce_dtype != "fp32") {
+  if (!config.reduce_dtype.empty() && config.reduce_dtype != "fp32") {
     bad_input("[options] --reduce-dtype {} was asked for; this build reduces gradients in fp32",
               config.reduce_dtype);
   }
