@@ -11,13 +11,15 @@ Ddp::Ddp(StageParts parts)
                                       parts_.settings.bucket_elements)),
       parameters_(parts_.allocate(partition_.flat_size(), Category::kParameters, "parameters")),
       gradients_(parts_.allocate(partition_.flat_size(), Category::kGradients, "gradients")),
+      payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.flat_size())),
       optimizer_(parts_.optimizer(partition_.flat_size())),
       owned_parameters_(replicated_slices(partition_, parameters_.view())),
       owned_gradients_(replicated_slices(
           partition_, accumulator_.active() ? accumulator_.total() : gradients_.view())),
       completion_(partition_) {
-  for (const OwnedSlice& slice : owned_parameters_) parts_.initial.write(parts_.compute, slice);
+  parts_.write_initial(owned_parameters_);
+  parts_.write_initial(replicated_slices(partition_, optimizer_->state(Category::kMasterWeights)));
 }
 
 void Ddp::begin(const MicroBatch& micro_batch) {
@@ -43,8 +45,8 @@ void Ddp::gradients_ready(const Use& use) {
 void Ddp::reduce_bucket(int bucket) {
   const Range flat = partition_.piece(bucket);
   parts_.comm.wait(parts_.compute.record(), "gradients of the bucket complete");
-  parts_.comm.all_reduce(gradients_.slice(flat), {"all-reduce gradients", Traffic::kTraining,
-                                                  fmt::format("bucket {}", bucket)});
+  payload_.all_reduce(gradients_.slice(flat), {"all-reduce gradients", Traffic::kTraining,
+                                               fmt::format("bucket {}", bucket)});
   accumulator_.add(parts_.comm.stream(), micro_batch_.index, gradients_.slice(flat), flat);
   reduced_ = parts_.comm.record();
 }

@@ -40,9 +40,10 @@ class Ddp : public Stage {
 
   StageParts parts_;
   Partition partition_;
-  Buffer parameters_;                     // (flat) all parameters
-  Buffer gradients_;                      // (flat) all gradients
-  GradientAccumulator accumulator_;       // (flat) sums over micro-batches
+  Buffer parameters_;                // (flat) all parameters
+  Buffer gradients_;                 // (flat) all gradients
+  GradientPayload payload_;          // (largest bucket), where gradients travel in another type
+  GradientAccumulator accumulator_;  // (flat) sums over micro-batches
   std::unique_ptr<Optimizer> optimizer_;  // states of (flat) elements
   std::vector<OwnedSlice> owned_parameters_, owned_gradients_;
   Completion completion_;

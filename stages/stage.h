@@ -51,9 +51,9 @@ inline bool has_backward(const MicroBatch& micro_batch) {
 
 /// What one optimizer step needs to know besides the states.
 struct StepSettings {
-  std::int64_t step = 1;  ///< from 1; AdamW's bias correction
+  std::int64_t step = 1;  ///< from 1; AdamW's bias correction. A skipped step does not count
   float learning_rate = 0;
-  double gradient_scale = 1;  ///< makes a mean of the sum: 1 / (N·K)
+  double gradient_scale = 1;  ///< makes a mean of the sum: 1 / (N·K), and undoes the loss scale
 };
 
 /// A slice of one state that this rank owns (or holds a copy of, for replicated state).
@@ -89,7 +89,8 @@ class Stage {
   virtual void gradients_ready(const Use& use) = 0;
 
   /// Waits for the gradients, computes norm and factor over them, updates the owned slices and
-  /// publishes the parameters. The gradients' storage may be reused afterwards.
+  /// publishes the parameters. Where the gradient is not finite nothing changes, on any rank. The
+  /// gradients' storage may be reused afterwards.
   virtual void step(const StepSettings& settings) = 0;
   /// fp32 (2): the norm of the mean gradient and the factor of the last `step`.
   virtual View norm_and_factor() const = 0;

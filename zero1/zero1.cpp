@@ -11,6 +11,7 @@ Zero1::Zero1(StageParts parts)
                                       parts_.settings.bucket_elements)),
       parameters_(parts_.allocate(partition_.flat_size(), Category::kParameters, "parameters")),
       gradients_(parts_.allocate(partition_.flat_size(), Category::kGradients, "gradients")),
+      payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.owned_size())),
       optimizer_(parts_.optimizer(partition_.owned_size())),
       owned_parameters_(slices_in_full(partition_, rank(), parameters_.view())),
@@ -19,9 +20,9 @@ Zero1::Zero1(StageParts parts)
                            : slices_in_full(partition_, rank(), gradients_.view())),
       completion_(partition_),
       published_(partition_.pieces().size()) {
-  for (const OwnedSlice& slice : replicated_slices(partition_, parameters_.view())) {
-    parts_.initial.write(parts_.compute, slice);
-  }
+  parts_.write_initial(replicated_slices(partition_, parameters_.view()));
+  parts_.write_initial(
+      slices_in_shard(partition_, rank(), optimizer_->state(Category::kMasterWeights)));
 }
 
 void Zero1::begin(const MicroBatch& micro_batch) {
@@ -54,7 +55,7 @@ void Zero1::reduce_bucket(int bucket) {
   const View whole = gradients_.slice(partition_.piece(bucket));
   const View slice = gradients_.slice(partition_.slice(bucket, rank()));
   parts_.comm.wait(parts_.compute.record(), "gradients of the bucket complete");
-  parts_.comm.reduce_scatter(
+  payload_.reduce_scatter(
       whole, slice,
       {"reduce-scatter gradients", Traffic::kTraining, fmt::format("bucket {}", bucket)});
   accumulate_shard(bucket, slice);

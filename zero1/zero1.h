@@ -46,9 +46,10 @@ class Zero1 : public Stage {
 
   StageParts parts_;
   Partition partition_;
-  Buffer parameters_;                     // (flat) all parameters
-  Buffer gradients_;                      // (flat) all gradients
-  GradientAccumulator accumulator_;       // (flat/N) sums over micro-batches
+  Buffer parameters_;                // (flat) all parameters
+  Buffer gradients_;                 // (flat) all gradients
+  GradientPayload payload_;          // (largest bucket), where gradients travel in another type
+  GradientAccumulator accumulator_;  // (flat/N) sums over micro-batches
   std::unique_ptr<Optimizer> optimizer_;  // states of (flat/N) elements
   std::vector<OwnedSlice> owned_parameters_, owned_gradients_;
   Completion completion_;

@@ -11,6 +11,7 @@ Zero2::Zero2(StageParts parts)
                                       parts_.settings.bucket_elements)),
       parameters_(parts_.allocate(partition_.flat_size(), Category::kParameters, "parameters")),
       gradients_(parts_.allocate(partition_.owned_size(), Category::kGradients, "gradients")),
+      payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.owned_size())),
       optimizer_(parts_.optimizer(partition_.owned_size())),
       owned_parameters_(slices_in_full(partition_, rank(), parameters_.view())),
@@ -19,9 +20,9 @@ Zero2::Zero2(StageParts parts)
       unit_gradients_(parts_.layout.units().size()),
       completion_(partition_),
       published_(partition_.pieces().size()) {
-  for (const OwnedSlice& slice : replicated_slices(partition_, parameters_.view())) {
-    parts_.initial.write(parts_.compute, slice);
-  }
+  parts_.write_initial(replicated_slices(partition_, parameters_.view()));
+  parts_.write_initial(
+      slices_in_shard(partition_, rank(), optimizer_->state(Category::kMasterWeights)));
   const int buffers = parts_.settings.overlap ? 2 : 1;
   for (int i = 0; i < buffers; ++i) {
     buckets_.push_back(parts_.allocate(partition_.largest_piece(), Category::kGradientBuckets,
@@ -90,7 +91,7 @@ void Zero2::reduce_bucket(int bucket) {
   const View whole = buckets_[buffer_of(bucket)].slice(0, partition_.piece(bucket).size());
   const View slice = gradients_.slice(partition_.in_shard(bucket));
   parts_.comm.wait(parts_.compute.record(), "gradients of the bucket complete");
-  parts_.comm.reduce_scatter(
+  payload_.reduce_scatter(
       whole, slice,
       {"reduce-scatter gradients", Traffic::kTraining, fmt::format("bucket {}", bucket)});
   accumulate_shard(bucket, slice);

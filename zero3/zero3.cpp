@@ -10,6 +10,7 @@ Zero3::Zero3(StageParts parts)
       partition_(Partition::by_unit(parts_.layout, parts_.comm.world_size())),
       parameters_(parts_.allocate(partition_.owned_size(), Category::kParameters, "parameters")),
       gradients_(parts_.allocate(partition_.owned_size(), Category::kGradients, "gradients")),
+      payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.owned_size())),
       optimizer_(parts_.optimizer(partition_.owned_size())),
       owned_parameters_(slices_in_shard(partition_, rank(), parameters_.view())),
@@ -18,7 +19,9 @@ Zero3::Zero3(StageParts parts)
       gathered_(partition_.unit_count()),
       unit_gradients_(partition_.unit_count()),
       completion_(partition_) {
-  for (const OwnedSlice& slice : owned_parameters_) parts_.initial.write(parts_.compute, slice);
+  parts_.write_initial(owned_parameters_);
+  parts_.write_initial(
+      slices_in_shard(partition_, rank(), optimizer_->state(Category::kMasterWeights)));
   // The first gathers must not overtake the initial values.
   parts_.comm.wait(parts_.compute.record(), "own shards written");
 }
@@ -57,9 +60,9 @@ void Zero3::prefetch() {
 void Zero3::gather(UnitId unit) {
   const Range whole = partition_.piece(unit);
   Gathered& target = gathered_[static_cast<std::size_t>(unit)];
-  target.parameters = parts_.device.allocate(
-      DType::kFloat32, whole.size(), Category::kGatheredParameters,
-      "parameters of " + parts_.layout.unit(unit).name, parts_.comm.stream());
+  target.parameters =
+      parts_.allocate_on(parts_.comm.stream(), whole.size(), Category::kGatheredParameters,
+                         "parameters of " + parts_.layout.unit(unit).name);
   parts_.comm.all_gather(
       parameters_.slice(partition_.in_shard(unit)), target.parameters.view(),
       {"all-gather parameters", Traffic::kTraining, parts_.layout.unit(unit).name});
@@ -95,7 +98,7 @@ void Zero3::reduce_unit(UnitId unit) {
   Buffer& whole = unit_gradients_[static_cast<std::size_t>(unit)];
   const View slice = gradients_.slice(partition_.in_shard(unit));
   parts_.comm.wait(parts_.compute.record(), "gradients of the unit complete");
-  parts_.comm.reduce_scatter(
+  payload_.reduce_scatter(
       whole.view(), slice,
       {"reduce-scatter gradients", Traffic::kTraining, parts_.layout.unit(unit).name});
   accumulate_shard(unit, slice);

@@ -58,6 +58,7 @@ class Zero3 : public Stage {
   Partition partition_;
   Buffer parameters_;                     // (flat/N) this rank's shard of the parameters
   Buffer gradients_;                      // (flat/N) this rank's shard of the gradients
+  GradientPayload payload_;               // (largest unit), where gradients travel in another type
   GradientAccumulator accumulator_;       // (flat/N) sums over micro-batches
   std::unique_ptr<Optimizer> optimizer_;  // states of (flat/N) elements
   std::vector<OwnedSlice> owned_parameters_, owned_gradients_;

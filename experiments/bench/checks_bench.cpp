@@ -79,7 +79,7 @@ void add_figures(std::vector<Figure>& figures, const std::string& name, const Co
 
 std::vector<Figure> bench_checks(const ChecksSettings& settings, Remarks& remarks) {
   const RunConfig& config = settings.config;
-  const ModelSpec model = parse_model(config.model);
+  const ModelSpec model = model_of(config);
   const RunData data(config, model);
   const RunInputs inputs{config, model, &data.batches(), nullptr};
   const auto world = make_thread_world(config.ranks);

@@ -30,7 +30,7 @@ struct Held {
 
 /// Trains two steps; code and corpus have been touched before.
 Held train(const RunConfig& config, const std::string& stage) {
-  const ModelSpec model = parse_model(config.model);
+  const ModelSpec model = model_of(config);
   const RunData data(config, model);
   StageRun run;
   run.name = run.stage = stage;

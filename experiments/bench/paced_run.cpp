@@ -90,7 +90,7 @@ std::int64_t PaceGate::wait_for_more(std::int64_t trained) {
 
 PacedRun::PacedRun(RunConfig config, const std::string& stage)
     : config_(without_end(std::move(config))),
-      model_(parse_model(config_.model)),
+      model_(model_of(config_)),
       data_(config_, model_),
       gate_(config_.ranks) {
   run_.name = run_.stage = stage;

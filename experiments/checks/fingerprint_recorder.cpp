@@ -1,10 +1,12 @@
 #include "experiments/checks/fingerprint_recorder.h"
 
+#include "experiments/runner/part_settings.h"
+
 namespace zerolab {
 
 FingerprintRecorder::FingerprintRecorder(const CheckContext& context)
     : context_(context),
-      states_(optimizer_states(context.config.optimizer)),
+      states_(optimizer_states_of(context.config)),
       tensors_(static_cast<std::int64_t>(context.model.layout().tensors().size())) {
   const auto rows = kFirstStateRow + static_cast<std::int64_t>(states_.size());
   sums_ = context_.device.allocate(DType::kUInt64, rows * tensors_, Category::kChecks,

@@ -63,7 +63,7 @@ void NormCheck::gradients_complete(std::int64_t step, Stage& stage) {
   gradients_.resize(static_cast<std::size_t>(count));
   float* to = gradients_.data();
   for (const View& part : mine) {
-    context_.kernels.download(context_.compute, part, to);
+    context_.kernels.download_fp32(context_.compute, part, to);
     to += part.count;
   }
   steps_.back().count = count;
@@ -75,6 +75,7 @@ void NormCheck::step_ended(const StepRecord& record, Stage&) {
   step.sum_of_squares = sum_of_squares(gradients_);
   step.norm = record.grad_norm;
   step.factor = record.factor;
+  step.loss_scale = record.loss_scale;
   if (steps_.size() == kStepsPerComparison) compare_with_other_ranks();
 }
 
@@ -102,7 +103,8 @@ void NormCheck::compare(const std::vector<Step>& by_rank) {
     count += share.count;
   }
   const double scale =
-      1.0 / (static_cast<double>(by_rank.size()) * static_cast<double>(context_.config.accumulate));
+      1.0 / (static_cast<double>(by_rank.size()) * static_cast<double>(context_.config.accumulate) *
+             by_rank[0].loss_scale);
   const double limit = context_.config.clip;
   const ExpectedNorm expected = expected_norm(sum, count, scale, limit);
   for (std::size_t r = 0; r < by_rank.size(); ++r) {
@@ -117,6 +119,14 @@ void NormCheck::compare(const std::vector<Step>& by_rank) {
       continue;
     }
     if (rank != 0) continue;  // the same numbers again
+    if (!std::isfinite(sum)) {
+      if (!std::isfinite(step.factor)) continue;  // nobody updates
+      report(step, rank, sum, step.factor,
+             fmt::format("step {}: the reduced gradient is not finite, but it was multiplied by "
+                         "{:.9g} and applied; such a step must be skipped",
+                         step.step, step.factor));
+      continue;
+    }
     if (!close(step.norm, expected.norm, expected.tolerance)) {
       report(step, rank, expected.norm, step.norm,
              fmt::format("step {}: the reported gradient norm is {:.9g}, but the reduced gradients "

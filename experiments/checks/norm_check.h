@@ -25,7 +25,8 @@ ExpectedNorm expected_norm(double sum_of_squares, std::int64_t count, double sca
                            double max_norm);
 
 /// Recomputes the norm of the reduced gradients in fp64 with code of its own, and compares norm and
-/// factor on every rank with it and with each other. Knows what the scale must be: 1 / (N·K).
+/// factor on every rank with it and with each other. Knows what the scale must be: 1 / (N·K), and
+/// 1 / loss scale; a gradient that is not finite must not be applied.
 class NormCheck final : public Check {
  public:
   explicit NormCheck(const CheckContext& context);
@@ -42,6 +43,7 @@ class NormCheck final : public Check {
     std::int64_t count = 0;      // elements summed on this rank
     double sum_of_squares = 0;   // this rank's share
     float norm = 0, factor = 0;  // as reported
+    double loss_scale = 1;
   };
 
   void compare_with_other_ranks();

@@ -47,6 +47,15 @@ const Fault& fault_of(const RunInputs& inputs, const CleanParts& none) {
   return inputs.fault != nullptr ? *inputs.fault : none;
 }
 
+/// The type that holds the fewest integers of those that a contribution passes through.
+DType coarsest(const Precision& precision) {
+  DType coarsest = DType::kFloat32;
+  for (const DType type : {precision.gradients(), precision.reduce, precision.accumulate}) {
+    if (exact_integers(type) < exact_integers(coarsest)) coarsest = type;
+  }
+  return coarsest;
+}
+
 /// One rank's instance; members are built from the ground up and destroyed in the opposite order.
 class ProvenanceRun {
  public:
@@ -56,8 +65,10 @@ class ProvenanceRun {
         order_(run.order),
         spec_(small_instance(inputs.model)),
         layout_(layout_of(spec_)),
+        codes_(spec_.dtype),
+        digits_(coarsest(precision_of(config_, order_))),
         kernels_(std::make_unique<CodingKernels>(
-            fault_of(inputs, none_).kernels(make_cpu_kernels(1), ranks.rank()), layout_)),
+            fault_of(inputs, none_).kernels(make_cpu_kernels(1), ranks.rank()), layout_, codes_)),
         device_(fault_of(inputs, none_)
                     .device(make_cpu_device({{}, config_.poison, config_.guarded}), ranks.rank())),
         compute_(device_->create_stream("compute")),
@@ -68,7 +79,7 @@ class ProvenanceRun {
                                 ranks.rank())),
         shape_(make_model(spec_, *device_, *compute_, *kernels_, 1, 1)),
         model_(*shape_, *device_, *compute_, *kernels_),
-        initial_(model_.numbers(), *kernels_),
+        initial_(model_.numbers(), codes_, *kernels_),
         clipper_(fault_of(inputs, none_)
                      .clipper(std::make_unique<Clipper>(*device_, *compute_, *comm_, *kernels_, 0,
                                                         layout_.parameter_count()),
@@ -77,23 +88,30 @@ class ProvenanceRun {
         stage_(fault_of(inputs, none_)
                    .stage(run.factory)({*device_, *compute_, *comm_, *kernels_, layout_, initial_,
                                         *clipper_, settings_for(config_, order_, scale(inputs))})),
-        report_(layout_, model_.numbers(), ranks.world_size(), config_.accumulate, ranks.rank()) {}
+        report_(layout_, model_.numbers(), codes_, digits_, ranks.world_size(), config_.accumulate,
+                ranks.rank()) {}
 
   std::vector<Finding> run() {
     const DrainWhileUnwinding drain(*comm_, *compute_);
-    for (int first = 0; first < report_.contributors(); first += kContributorsPerPass) {
+    for (int first = 0; first < report_.contributors(); first += report_.per_pass()) {
       const auto owned = pass([&](int contributor, std::int64_t) {
         const int digit = contributor - first;
-        return digit >= 0 && digit < kContributorsPerPass ? contributor_code(digit) : 0.0F;
+        return digit >= 0 && digit < report_.per_pass() ? contributor_code(digit) : 0.0F;
       });
       report_.check_contributors(owned, first);
     }
-    std::vector<std::vector<OwnedCodes>> placed;
-    for (const std::int64_t modulus : kPlacementModuli) {
-      placed.push_back(
-          pass([&](int, std::int64_t number) { return placement_code(number, modulus); }));
+    const int at_once = std::min(placed_per_pass(digits_), report_.contributors());
+    for (int first = 0; first < report_.contributors(); first += at_once) {
+      const int last = std::min(first + at_once, report_.contributors());
+      std::vector<std::vector<OwnedCodes>> placed;
+      for (const std::int64_t modulus : kPlacementModuli) {
+        placed.push_back(pass([&](int contributor, std::int64_t number) {
+          const bool writes = first <= contributor && contributor < last;
+          return writes ? placement_code(number, modulus) : 0.0F;
+        }));
+      }
+      report_.check_placement(placed[0], placed[1], last - first);
     }
-    report_.check_placement(placed[0], placed[1]);
     read_last_update();
     if (second_) second_->synchronize();
     compute_->synchronize();
@@ -146,8 +164,8 @@ class ProvenanceRun {
         codes.tensor = s.tensor;
         codes.begin = s.tensor_begin;
         codes.values.resize(static_cast<std::size_t>(s.count));
-        kernels_->download(*compute_, slice.values.slice(s.flat_begin, s.count),
-                           codes.values.data());
+        kernels_->download_fp32(*compute_, slice.values.slice(s.flat_begin, s.count),
+                                codes.values.data());
       }
     });
     compute_->synchronize();
@@ -175,6 +193,8 @@ class ProvenanceRun {
   CleanParts none_;
   ModelSpec spec_;
   ParameterLayout layout_;
+  ParameterCodes codes_;
+  DType digits_;
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Stream> compute_, second_;

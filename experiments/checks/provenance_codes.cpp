@@ -8,6 +8,8 @@ namespace zerolab {
 namespace {
 
 constexpr float kLimit = 0x1p24F;
+constexpr std::int64_t kWideNumbers = std::int64_t{1} << 20, kWideSteps = 16;
+constexpr std::int64_t kResidues = 251, kResidueOfStep = 97;  // primes; bf16 holds up to 256
 
 /// A whole number in [0, 2²⁴); false for NaN.
 bool is_code(float value) {
@@ -41,9 +43,9 @@ std::string ElementNumbers::describe(std::int64_t number) const {
                      layout_->tensor(static_cast<int>(tensor)).name);
 }
 
-std::optional<std::array<int, kContributorsPerPass>> contributor_digits(float value) {
+std::optional<std::array<int, kMostContributorsPerPass>> contributor_digits(float value) {
   if (!is_code(value)) return std::nullopt;
-  std::array<int, kContributorsPerPass> digits{};
+  std::array<int, kMostContributorsPerPass> digits{};
   auto rest = static_cast<unsigned>(value);
   for (int& digit : digits) {
     digit = static_cast<int>(rest % 4);
@@ -74,10 +76,28 @@ std::optional<std::int64_t> placed_number(float first, float second, std::int64_
   return number;
 }
 
-std::optional<ParameterCode> decode_parameter(float value) {
-  if (!is_code(value)) return std::nullopt;
-  const auto code = static_cast<std::int64_t>(value);
-  return ParameterCode{code / 16, code % 16};
+float ParameterCodes::code(std::int64_t number, std::int64_t step) const {
+  if (wide_) return static_cast<float>(number % kWideNumbers * kWideSteps + step % kWideSteps);
+  return static_cast<float>((number + kResidueOfStep * step) % kResidues);
+}
+
+std::optional<Displacement> ParameterCodes::explain(float value, std::int64_t number,
+                                                    std::int64_t step) const {
+  if (!is_code(value) || (!wide_ && value >= static_cast<float>(kResidues))) return std::nullopt;
+  for (std::int64_t earlier = 1; earlier < kWideSteps && earlier <= step; ++earlier) {
+    if (value == code(number, step - earlier)) return Displacement{0, -earlier};
+  }
+  const auto found = static_cast<std::int64_t>(value);
+  const auto here = static_cast<std::int64_t>(code(number, step));
+  if (wide_) {
+    return Displacement{found / kWideSteps - here / kWideSteps,
+                        found % kWideSteps - here % kWideSteps};
+  }
+  std::int64_t distance = found - here;
+  if (distance > kResidues / 2) distance -= kResidues;
+  if (distance < -(kResidues / 2)) distance += kResidues;
+  if (number + distance < 0) distance += kResidues;
+  return Displacement{distance, 0};
 }
 
 }  // namespace zerolab

@@ -5,12 +5,12 @@
 namespace zerolab {
 namespace {
 
-std::vector<float> parameter_codes(const ElementNumbers& numbers, int tensor, Range elements,
-                                   std::int64_t step) {
+std::vector<float> parameter_codes(const ElementNumbers& numbers, const ParameterCodes& coding,
+                                   int tensor, Range elements, std::int64_t step) {
   std::vector<float> codes;
   codes.reserve(static_cast<std::size_t>(elements.size()));
   for (std::int64_t e = elements.begin; e < elements.end; ++e) {
-    codes.push_back(parameter_code(numbers.of(tensor, e), step));
+    codes.push_back(coding.code(numbers.of(tensor, e), step));
   }
   return codes;
 }
@@ -36,7 +36,7 @@ void ProvenanceModel::walk(Stage& stage, std::span<const Use> uses) {
       Reading& reading = readings_.emplace_back();
       reading.use = use;
       reading.values.resize(static_cast<std::size_t>(parameters.count));
-      kernels_.download(compute_, parameters, reading.values.data());
+      kernels_.download_fp32(compute_, parameters, reading.values.data());
     }
     if (use.phase == Phase::kBackward) {
       const auto unit = static_cast<std::size_t>(use.unit);
@@ -68,8 +68,8 @@ std::deque<ProvenanceModel::Reading> ProvenanceModel::take_readings() {
 }
 
 void CodedParameters::write(Stream& stream, int tensor, Range elements, View dst) {
-  const std::vector<float> codes = parameter_codes(numbers_, tensor, elements, 0);
-  kernels_.upload(stream, codes.data(), dst.bytes(), dst);
+  const std::vector<float> codes = parameter_codes(numbers_, codes_, tensor, elements, 0);
+  kernels_.upload_fp32(stream, codes.data(), dst);
 }
 
 void CodingKernels::adamw(Stream& stream, View p, View, View, View, View, const AdamWRule& rule,
@@ -86,9 +86,9 @@ void CodingKernels::write_codes(Stream& stream, View p, std::int64_t step,
                                 const std::vector<Segment>& segments) {
   for (const Segment& s : segments) {
     const Range elements{s.tensor_begin, s.tensor_begin + s.count};
-    const std::vector<float> codes = parameter_codes(numbers_, s.tensor, elements, step);
+    const std::vector<float> codes = parameter_codes(numbers_, codes_, s.tensor, elements, step);
     const View dst = p.slice(s.flat_begin, s.count);
-    inner().upload(stream, codes.data(), dst.bytes(), dst);
+    inner().upload_fp32(stream, codes.data(), dst);
   }
 }
 

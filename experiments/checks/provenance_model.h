@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "experiments/checks/forwarding_kernels.h"
 #include "experiments/checks/provenance_codes.h"
 #include "stages/device/device.h"
+#include "stages/kernels/forwarding_kernels.h"
 #include "stages/model/model.h"
 #include "stages/parallel/initial_parameters.h"
 #include "stages/stage.h"
@@ -56,22 +56,23 @@ class ProvenanceModel {
 /// Owners start from the codes of step 0.
 class CodedParameters final : public InitialParameters {
  public:
-  CodedParameters(const ElementNumbers& numbers, Kernels& kernels)
-      : numbers_(numbers), kernels_(kernels) {}
+  CodedParameters(const ElementNumbers& numbers, ParameterCodes codes, Kernels& kernels)
+      : numbers_(numbers), codes_(codes), kernels_(kernels) {}
 
   using InitialParameters::write;
   void write(Stream& stream, int tensor, Range elements, View dst) override;
 
  private:
   const ElementNumbers& numbers_;
+  ParameterCodes codes_;
   Kernels& kernels_;
 };
 
 /// Optimizers that write the step's codes into the parameters that they are given.
 class CodingKernels final : public ForwardingKernels {
  public:
-  CodingKernels(std::unique_ptr<Kernels> inner, const ParameterLayout& layout)
-      : ForwardingKernels(std::move(inner)), numbers_(layout) {}
+  CodingKernels(std::unique_ptr<Kernels> inner, const ParameterLayout& layout, ParameterCodes codes)
+      : ForwardingKernels(std::move(inner)), numbers_(layout), codes_(codes) {}
 
   void adamw(Stream& stream, View p, View g, View m, View v, View factor, const AdamWRule& rule,
              const std::vector<Segment>& segments) override;
@@ -82,6 +83,7 @@ class CodingKernels final : public ForwardingKernels {
   void write_codes(Stream& stream, View p, std::int64_t step, const std::vector<Segment>& segments);
 
   ElementNumbers numbers_;
+  ParameterCodes codes_;
 };
 
 }  // namespace zerolab

@@ -52,10 +52,10 @@ std::string ProvenanceReport::explain_digits(float value, int first,
     return fmt::format("{:g}, which no contributors' codes add up to, is in {}", value, where);
   }
   std::vector<std::string> missing, counted;
-  for (int digit = 0; digit < kContributorsPerPass; ++digit) {
+  for (int digit = 0; digit < kMostContributorsPerPass; ++digit) {
     const int times = (*digits)[static_cast<std::size_t>(digit)];
     const int index = first + digit;
-    if (index >= contributors_) {
+    if (digit >= per_pass_ || index >= contributors_) {
       if (times > 0) counted.push_back(fmt::format("a contributor that wrote nothing"));
     } else if (times == 0) {
       missing.push_back(contributor(index));
@@ -75,7 +75,7 @@ std::string ProvenanceReport::explain_digits(float value, int first,
 }
 
 void ProvenanceReport::check_contributors(const std::vector<OwnedCodes>& owned, int first) {
-  const int last = std::min(first + kContributorsPerPass, contributors_);
+  const int last = std::min(first + per_pass_, contributors_);
   float expected = 0;
   for (int index = first; index < last; ++index) expected += contributor_code(index - first);
   for (const OwnedCodes& codes : owned) {
@@ -97,7 +97,7 @@ void ProvenanceReport::check_contributors(const std::vector<OwnedCodes>& owned, 
 }
 
 void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
-                                       const std::vector<OwnedCodes>& second) {
+                                       const std::vector<OwnedCodes>& second, int writers) {
   if (first.size() != second.size()) {
     add(kFingerprintPhases[0], -1, -1, "the owned slices change from one step to the next");
     return;
@@ -116,12 +116,12 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
         [&](std::int64_t i) -> std::optional<Displaced> {
           const float in_a = a.values[static_cast<std::size_t>(i)];
           const float in_b = b.values[static_cast<std::size_t>(i)];
-          const auto times = static_cast<float>(contributors_);
+          const auto times = static_cast<float>(writers);
           if (same_bits(in_a, times * placement_code(number(i), kPlacementModuli[0])) &&
               same_bits(in_b, times * placement_code(number(i), kPlacementModuli[1]))) {
             return std::nullopt;
           }
-          const auto found = placed_number(in_a, in_b, contributors_, number(i), numbers_.count());
+          const auto found = placed_number(in_a, in_b, writers, number(i), numbers_.count());
           return found ? Displaced{true, *found - number(i)} : Displaced{};
         },
         [&](std::int64_t begin, std::int64_t end, Displaced displaced) {
@@ -134,8 +134,7 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
                                 numbers_.describe(number(begin) + displaced.by))
                   : fmt::format(
                         "{} {} {:g} and following, which is not {} times any element's code", where,
-                        hold(begin, end), a.values[static_cast<std::size_t>(begin)],
-                        contributors_));
+                        hold(begin, end), a.values[static_cast<std::size_t>(begin)], writers));
         });
   }
 }
@@ -143,36 +142,32 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
 void ProvenanceReport::check_reading(const ProvenanceModel::Reading& reading, std::int64_t step) {
   struct Wrong {
     bool decoded = false;
-    ParameterCode offset;  // what is here minus what should be
+    Displacement offset;
     bool operator==(const Wrong&) const = default;
   };
   for (const TensorPlace& place : layout_.unit(reading.use.unit).places) {
     const float* const values = reading.values.data() + place.offset;
-    const auto expected = [&](std::int64_t i) {
-      return parameter_identity(numbers_.of(place.tensor, i), step - 1);
-    };
+    const auto number = [&](std::int64_t i) { return numbers_.of(place.tensor, i); };
     for_each_run(
         layout_.tensor(place.tensor).count(),
         [&](std::int64_t i) -> std::optional<Wrong> {
-          const auto found = decode_parameter(values[i]);
-          if (!found) return Wrong{};
-          if (*found == expected(i)) return std::nullopt;
-          return Wrong{true, {found->number - expected(i).number, found->step - expected(i).step}};
+          if (same_bits(values[i], codes_.code(number(i), step - 1))) return std::nullopt;
+          const auto found = codes_.explain(values[i], number(i), step - 1);
+          return found ? Wrong{true, *found} : Wrong{};
         },
         [&](std::int64_t begin, std::int64_t end, Wrong wrong) {
           std::string message =
               fmt::format("rank {} reads {} of {} in the {} pass of step {}", rank_,
                           describe_elements(begin, end), layout_.tensor(place.tensor).name,
                           name_of(reading.use.phase), step);
-          const ParameterCode right = expected(begin);
           if (!wrong.decoded) {
             message += fmt::format(" as {:g}, which no owner wrote", values[begin]);
           } else if (wrong.offset.number != 0) {
             message += fmt::format(" and gets {} and following",
-                                   numbers_.describe(right.number + wrong.offset.number));
+                                   numbers_.describe(number(begin) + wrong.offset.number));
           } else {
             message += fmt::format(" as they were after step {}, not as step {} left them",
-                                   right.step + wrong.offset.step, right.step);
+                                   step - 1 + wrong.offset.step, step - 1);
           }
           add(kFingerprintPhases[1], place.tensor, begin, std::move(message));
         });

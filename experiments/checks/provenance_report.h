@@ -25,20 +25,26 @@ struct OwnedCodes {
 class ProvenanceReport {
  public:
   /// Contributor m·N + r is micro-batch m of rank r.
-  ProvenanceReport(const ParameterLayout& layout, const ElementNumbers& numbers, int ranks,
-                   int micro_batches, int rank)
+  /// `digits`: the type that holds the fewest integers of those that contributions pass through.
+  ProvenanceReport(const ParameterLayout& layout, const ElementNumbers& numbers,
+                   ParameterCodes codes, DType digits, int ranks, int micro_batches, int rank)
       : layout_(layout),
         numbers_(numbers),
+        codes_(codes),
+        per_pass_(contributors_per_pass(digits)),
         ranks_(ranks),
         contributors_(ranks * micro_batches),
         rank_(rank) {}
 
   int contributors() const { return contributors_; }
+  /// That write digits in one pass.
+  int per_pass() const { return per_pass_; }
 
   /// A pass in which contributors `first` and the next ones wrote their digits.
   void check_contributors(const std::vector<OwnedCodes>& owned, int first);
-  /// The two placement passes.
-  void check_placement(const std::vector<OwnedCodes>& first, const std::vector<OwnedCodes>& second);
+  /// Two placement passes in which `writers` contributors wrote.
+  void check_placement(const std::vector<OwnedCodes>& first, const std::vector<OwnedCodes>& second,
+                       int writers);
   /// What a use of the `step`-th pass (from 1) read: the previous step's codes.
   void check_reading(const ProvenanceModel::Reading& reading, std::int64_t step);
 
@@ -51,6 +57,8 @@ class ProvenanceReport {
 
   const ParameterLayout& layout_;
   const ElementNumbers& numbers_;
+  ParameterCodes codes_;
+  int per_pass_;
   int ranks_, contributors_, rank_;
   FindingList findings_;
 };

@@ -17,8 +17,9 @@ namespace zerolab {
 
 /// Keeps a copy of what is handed to `gradients_ready` in every reduced micro-batch (so in `local`
 /// order of the local sum), and of the reduced gradient that the optimizer is about to use; adds
-/// the copies of all ranks up in the configured order and demands the same bits. Where the order is
-/// not known (ring and native with three ranks or more) it demands the bound that any order keeps.
+/// the copies of all ranks up in the configured order and types and demands the same bits. Where
+/// the order is not known (ring and native with three ranks or more) it demands the bound that any
+/// order keeps.
 ///
 /// All elements in the first three steps, then a seeded 1 %. Copies are taken in stream order and
 /// compared later, so that nothing waits. In a model so large that the copies of a step would not
@@ -68,7 +69,9 @@ class ReductionCheck final : public Check {
 
   CheckContext context_;
   bool order_known_;
-  bool recording_ = false;  // between `begin` of a reduced micro-batch and its end
+  SumTypes types_;
+  bool may_overflow_ = false;  // 16-bit gradients may be infinite; such a step is skipped
+  bool recording_ = false;     // between `begin` of a reduced micro-batch and its end
   std::vector<OwnedRun> ownership_;
   bool ownership_checked_ = false;
   std::deque<Step> steps_;

@@ -87,7 +87,7 @@ std::string what_hides_faults(const StageResult& result) {
   const std::vector<StepFingerprints> prints = result.fingerprints();
   for (std::size_t s = 0; s + 1 < prints.size() && s < steps.size(); ++s) {
     constexpr std::size_t kParameters = 1;
-    if (steps[s].learning_rate > 0 &&
+    if (steps[s].learning_rate > 0 && !steps[s].skipped &&
         prints[s].values.at(kParameters) == prints[s + 1].values.at(kParameters)) {
       return fmt::format("no parameter of {} changed in step {}, with a learning rate of {:g}",
                          result.name, steps[s].step, steps[s].learning_rate);

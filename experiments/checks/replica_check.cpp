@@ -1,5 +1,7 @@
 #include "experiments/checks/replica_check.h"
 
+#include "experiments/runner/part_settings.h"
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -52,7 +54,7 @@ class ReplicaCheck::Probe final : public ForwardingStage {
 
 ReplicaCheck::ReplicaCheck(const CheckContext& context)
     : context_(context),
-      states_(optimizer_states(context.config.optimizer)),
+      states_(optimizer_states_of(context.config)),
       hashed_(context.model.layout().units().size(), false) {
   const auto tensors = static_cast<std::int64_t>(context.model.layout().tensors().size());
   for (Buffer* sums : {&acquired_, &replicas_}) {

@@ -1,5 +1,7 @@
 #include "experiments/checks/tensor_capture.h"
 
+#include "experiments/runner/part_settings.h"
+
 #include <limits>
 #include <set>
 
@@ -54,7 +56,7 @@ void TensorCapture::capture_states(std::int64_t step, Stage& stage) {
   if (step != moment_.step) return;
   if (moment_.phase == kFingerprintPhases[1]) capture(stage, {Category::kParameters});
   if (moment_.phase == kFingerprintPhases[2]) {
-    capture(stage, optimizer_states(context_.config.optimizer));
+    capture(stage, optimizer_states_of(context_.config));
   }
 }
 
@@ -69,8 +71,8 @@ void TensorCapture::capture(Stage& stage, const std::vector<Category>& categorie
         const auto size = static_cast<std::size_t>(s.count);
         parts.push_back(
             {context_.ranks.rank(), category, s.tensor_begin, std::vector<float>(size)});
-        context_.kernels.download(context_.compute, slice.values.slice(s.flat_begin, s.count),
-                                  parts.back().values.data());
+        context_.kernels.download_fp32(context_.compute, slice.values.slice(s.flat_begin, s.count),
+                                       parts.back().values.data());
       }
     });
   }

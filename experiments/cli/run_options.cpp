@@ -65,7 +65,19 @@ void add_training_options(CLI::App& command, RunConfig& c) {
   add(command, "--steps", c.steps, "optimizer steps", "N");
   add(command, "--micro-batch", c.micro_batch, "sequences of a rank's micro-batch", "B");
   add(command, "--accumulate", c.accumulate, "micro-batches of a rank in each step", "K");
-  add(command, "--precision", c.precision, "of parameters and gradients", "fp32");
+  add(command, "--precision", c.precision,
+      "of parameters, activations and gradients; 16 bits keep fp32 master weights and moments",
+      "fp32|bf16|fp16");
+  add(command, "--accumulate-dtype", c.accumulate_dtype,
+      "of sums over micro-batches: fp32, or the precision's own", "fp32|bf16|fp16");
+  add(command, "--loss-scale", c.loss_scale.fixed, "fp16: a fixed loss scale (0: dynamic)", "X");
+  add(command, "--loss-scale-power", c.loss_scale.initial_power,
+      "fp16: a dynamic loss scale starts at 2 to this power", "N");
+  add(command, "--loss-scale-window", c.loss_scale.window,
+      "fp16: steps without overflow until the loss scale doubles", "STEPS");
+  add(command, "--loss-scale-hysteresis", c.loss_scale.hysteresis,
+      "fp16: overflows until the loss scale first halves", "N");
+  add(command, "--loss-scale-min", c.loss_scale.minimum, "fp16: smallest dynamic loss scale", "X");
   add(command, "--optimizer", c.optimizer.name, "AdamW (betas 0.9, 0.95) or SGD (momentum 0.9)",
       "adamw|sgd");
   add(command, "--lr", c.learning_rate,
@@ -86,11 +98,15 @@ void add_reduction_options(CLI::App& command, RunOptions& o) {
   o.overlap = o.config.overlap ? "on" : "off";
   add(command, "--reduction", o.reduction, "the order in which gradients are summed",
       "ordered|tree|ring|native");
-  add(command, "--reduce-dtype", o.config.reduce_dtype, "of the gradients that travel", "fp32");
+  command
+      .add_option("--reduce-dtype", o.config.reduce_dtype,
+                  "of the gradients that travel [that of --precision]")
+      ->type_name("fp32|bf16|fp16");
   add(command, "--accumulation-order", o.accumulation_order,
       "sum over ranks in every micro-batch, or in the last one only", "reduced|local");
   add(command, "--overlap", o.overlap, "communicate while backward computes", "on|off");
-  add(command, "--bucket-mb", o.config.bucket_mb, "MiB of gradients in a bucket", "MIB");
+  add(command, "--bucket-mb", o.config.bucket_mb, "MiB of gradients in a bucket, counted in fp32",
+      "MIB");
 }
 
 void add_check_options(CLI::App& command, RunOptions& o) {

@@ -27,7 +27,7 @@ void SaveWeights::hand_over(const OwnedSlice& slice) {
   for (std::int64_t begin = 0; begin < slice.values.count; begin += kPiece) {
     const Range piece{begin, std::min(begin + kPiece, slice.values.count)};
     std::vector<float> values(static_cast<std::size_t>(piece.size()));
-    context_.kernels.download(context_.compute, slice.values.slice(piece), values.data());
+    context_.kernels.download_fp32(context_.compute, slice.values.slice(piece), values.data());
     context_.compute.synchronize();
 
     std::string text;

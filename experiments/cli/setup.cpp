@@ -24,7 +24,7 @@ void require_stage_of(const FaultLabel& fault, const RunConfig& config) {
 /// Opens what this process reads. Everything is looked at before a step is trained.
 void open_inputs(Setup& setup, Purpose purpose) {
   const RunConfig& config = setup.config;
-  setup.model = parse_model(config.model);
+  setup.model = model_of(config);
   validate(config, setup.model, purpose);
   if (!config.fault.empty()) {
     setup.fault = make_fault(config.fault);

@@ -29,6 +29,10 @@ void require_same_training(const std::string& directory, const RunConfig& baseli
   same("--accumulation-order", name_of(baseline.accumulation_order),
        name_of(now.accumulation_order));
   same("--reduction", name_of(baseline.reduction), name_of(now.reduction));
+  same("--precision", baseline.precision, now.precision);
+  same("--reduce-dtype", baseline.reduce_dtype, now.reduce_dtype);
+  same("--accumulate-dtype", baseline.accumulate_dtype, now.accumulate_dtype);
+  same("--loss-scale", baseline.loss_scale.fixed, now.loss_scale.fixed);
   same("--optimizer", baseline.optimizer.name, now.optimizer.name);
   same("--weight-decay", baseline.optimizer.weight_decay, now.optimizer.weight_decay);
   same("--lr", baseline.learning_rate, now.learning_rate);

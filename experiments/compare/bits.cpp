@@ -24,13 +24,17 @@ std::string missing_in_rank(const StageResult& result, const RankResult& rank, s
   if (static_cast<std::int64_t>(rank.steps.size()) != steps) {
     return fmt::format("{} reports {} steps instead of {}", who, rank.steps.size(), steps);
   }
+  if (std::ranges::all_of(rank.steps, &StepRecord::skipped)) {
+    return fmt::format("{} skipped all {} steps because the gradient was never finite", who, steps);
+  }
   for (std::size_t i = 0; i < rank.steps.size(); ++i) {
     const StepRecord& step = rank.steps[i];
     const StepRecord& first = result.steps()[i];
     if (step.step != static_cast<std::int64_t>(i) + 1) {
       return fmt::format("{} reports step {} in place of step {}", who, step.step, i + 1);
     }
-    if (!std::isfinite(step.loss) || !std::isfinite(step.grad_norm) ||
+    const bool norm_is_sound = std::isfinite(step.grad_norm) || step.skipped;
+    if (!std::isfinite(step.loss) || !norm_is_sound ||
         (step.held_out_loss && !std::isfinite(*step.held_out_loss))) {
       return fmt::format("{} has the loss {} and the gradient norm {} in step {}", who, step.loss,
                          step.grad_norm, step.step);
@@ -140,6 +144,9 @@ std::optional<BitDifference> different_record(const StepRecord& a, const StepRec
   }
   if (!same_bits(a.factor, b.factor)) {
     return difference("norm", "factor of the gradient", b.factor, a.factor);
+  }
+  if (!same_bits(a.loss_scale, b.loss_scale)) {
+    return difference("schedule", "loss scale", b.loss_scale, a.loss_scale);
   }
   if (!same_bits(a.learning_rate, b.learning_rate)) {
     return difference("schedule", "learning rate", b.learning_rate, a.learning_rate);

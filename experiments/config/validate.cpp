@@ -85,13 +85,26 @@ void validate_numbers(const RunConfig& config, Purpose purpose) {
 }
 
 void validate_precision(const RunConfig& config) {
-  if (config.precision != "fp32") {
-    bad_input("[options] --precision {} was asked for; fp32 is the precision this build trains in",
-              config.precision);
+  const std::vector<std::string> types = {"fp32", "bf16", "fp16"};
+  require_known("--precision", config.precision, types);
+  if (!config.reduce_dtype.empty()) require_known("--reduce-dtype", config.reduce_dtype, types);
+  require_known("--accumulate-dtype", config.accumulate_dtype, types);
+  if (config.accumulate_dtype != "fp32" && config.accumulate_dtype != config.precision) {
+    bad_input("[options] --accumulate-dtype is {}; with --precision {} it can be {}",
+              config.accumulate_dtype, config.precision,
+              config.precision == "fp32" ? "fp32" : "fp32 or " + config.precision);
   }
-  if (!config.reduce_dtype.empty() && config.reduce_dtype != "fp32") {
-    bad_input("[options] --reduce-dtype {} was asked for; this build reduces gradients in fp32",
-              config.reduce_dtype);
+  const LossScaleSettings& scale = config.loss_scale;
+  require_number("--loss-scale", scale.fixed, scale.fixed >= 0, "at least 0 (0: dynamic)");
+  require_between("--loss-scale-power", scale.initial_power, 0, 32);
+  require_between("--loss-scale-window", scale.window, 1, kLargestCount);
+  require_between("--loss-scale-hysteresis", scale.hysteresis, 1, 1000);
+  require_number("--loss-scale-min", scale.minimum, scale.minimum > 0, "greater than 0");
+  if (config.precision != "fp16" && !(scale == LossScaleSettings{})) {
+    bad_input(
+        "[options] a loss scale was given, but --precision {} has none; add --precision fp16 "
+        "or leave it out",
+        config.precision);
   }
   require_known("--optimizer", config.optimizer.name, {"adamw", "sgd"});
 }

@@ -121,7 +121,7 @@ RunConfig own_stage_config() {
 Comparison compare_own_stage(const OwnStage& stage, RunConfig config, bool against_ddp) {
   require_fit(stage.name);
   const ComparisonPlan plan = plan_own_stage(stage, config, against_ddp);
-  const ModelSpec model = parse_model(config.model);
+  const ModelSpec model = model_of(config);
   validate(with_stages(config, {"ddp"}), model, Purpose::kCompare);
   config = with_stages(std::move(config), stages_of(plan));
   const RunData data(config, model);

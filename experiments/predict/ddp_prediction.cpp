@@ -1,8 +1,10 @@
 // DDP. Let Φ be Ψ with its padding at the end: the sum of the buckets.
 //
-//   held  parameters 4Φ, gradients 4Φ, each optimizer state 4Φ, each accumulator 4Φ
+//   held  parameters pΦ, gradients gΦ, each optimizer state 4Φ, each accumulator 4Φ
 //         (ZeRO paper, figure 1, first row)
 //   sent  R all-reduces of every bucket: 2(N−1)/N·Φ elements each (section 7.1)
+#include <algorithm>
+
 #include "experiments/predict/stage_prediction.h"
 
 namespace zerolab {
@@ -12,13 +14,14 @@ StagePrediction predict_ddp(const Setting& setting) {
   const std::int64_t all = sum_of(buckets);
 
   StagePrediction result;
-  of(result.lasting, Category::kParameters) = 4 * all;
-  of(result.lasting, Category::kGradients) = 4 * all;
+  of(result.lasting, Category::kParameters) = setting.p() * all;
+  of(result.lasting, Category::kGradients) = setting.g() * all;
   add_states(result.lasting, setting, all);
+  add_payload(result.lasting, setting, *std::max_element(buckets.begin(), buckets.end()));
 
   for (const std::int64_t bucket : buckets) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kAllReduce,
-              DType::kFloat32, bucket, setting.reductions);
+              setting.types.travelling, bucket, setting.reductions);
   }
   return result;
 }

@@ -21,18 +21,23 @@ void add_up_states(Headline& headline) {
 
 }  // namespace
 
-Headline headline(const Prediction& prediction, std::int64_t parameters, int ranks) {
+Headline headline(const Prediction& prediction, std::int64_t parameters, int ranks,
+                  const StateTypes& types) {
   const auto psi = static_cast<double>(parameters);
   Headline result;
   for (std::size_t i = 0; i < prediction.peak_by_category.size(); ++i) {
     result.bytes_per_parameter[i] = static_cast<double>(prediction.peak_by_category[i]) / psi;
   }
   add_up_states(result);
-  std::int64_t sent = 0;
-  for (const Volume& volume : prediction.per_step[static_cast<std::size_t>(Traffic::kTraining)]) {
-    sent += volume.sent();
+  // All-gathers move parameters, reductions gradients.
+  double sent = 0;
+  const auto& table = prediction.per_step[static_cast<std::size_t>(Traffic::kTraining)];
+  for (std::size_t op = 0; op < table.size(); ++op) {
+    const bool moves_parameters = static_cast<CollectiveOp>(op) == CollectiveOp::kAllGather;
+    sent += static_cast<double>(table[op].sent()) /
+            static_cast<double>(size_of(moves_parameters ? types.parameters : types.travelling));
   }
-  result.volume_in_psi = static_cast<double>(sent) / 4 / psi;
+  result.volume_in_psi = sent / psi;
   if (ranks > 1) result.passes_over_psi = result.volume_in_psi / ring_factor(ranks);
   return result;
 }
@@ -52,9 +57,13 @@ Headline paper_headline(const std::string& stage, const RunConfig& config) {
     result.bytes_per_parameter[static_cast<std::size_t>(category)] =
         sharded ? bytes * share : bytes;
   };
-  set(Category::kParameters, 4, shards_parameters);
-  set(Category::kGradients, 4, shards_gradients);
-  set(Category::kAccumulators, 4.0 * accumulator_count(config), shards_states);
+  const StateTypes types = state_types(config);
+  const auto bytes_of = [](DType type) { return static_cast<double>(size_of(type)); };
+  set(Category::kParameters, bytes_of(types.parameters), shards_parameters);
+  set(Category::kGradients, bytes_of(types.gradients), shards_gradients);
+  set(Category::kAccumulators, bytes_of(types.accumulators) * accumulator_count(config),
+      shards_states);
+  if (types.master_weights) set(Category::kMasterWeights, 4, shards_states);
   for (const Category moment : optimizer_state_categories(config.optimizer)) {
     set(moment, 4, shards_states);
   }

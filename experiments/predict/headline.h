@@ -7,6 +7,7 @@
 #include <string>
 
 #include "experiments/predict/prediction.h"
+#include "experiments/predict/setting.h"
 
 namespace zerolab {
 
@@ -22,11 +23,13 @@ struct Headline {
   double passes_over_psi = 0;
 };
 
-/// Of one rank's bytes, padding included.
-Headline headline(const Prediction& prediction, std::int64_t parameters, int ranks);
+/// Of one rank's bytes, padding included. `types` tells how large the elements are that travel.
+Headline headline(const Prediction& prediction, std::int64_t parameters, int ranks,
+                  const StateTypes& types = {});
 
-/// The limit of large models, where padding vanishes (ZeRO paper, figure 1 and section 7, in fp32
-/// and with gradient accumulation): p = g = 4 bytes, k = 4 a moment, a = 4 an accumulator;
+/// The limit of large models, where padding vanishes (ZeRO paper, figure 1 and section 7, with
+/// gradient accumulation): p and g bytes a parameter and a gradient (4; 2 in mixed precision), k =
+/// 4 a moment and 4 for master weights, a an accumulator;
 ///   DDP  p + g + k + a          2 R (N−1)/N Ψ
 ///   1    p + g + (k + a)/N      (R + 1) (N−1)/N Ψ
 ///   2    p + (g + k + a)/N      (K + 1) (N−1)/N Ψ

@@ -28,18 +28,22 @@ CategoryBytes loop_bytes(const RunConfig& config, const ModelSpec& model, const 
   CategoryBytes bytes{};
   std::int64_t& activations = of(bytes, Category::kActivations);
   std::int64_t& workspace = of(bytes, Category::kWorkspace);
+  const std::int64_t size = setting.p();
+  const bool widened = setting.types.parameters != DType::kFloat32;
   if (model.is_gpt()) {
     const GptConfig& gpt = model.gpt();
     const std::int64_t time = time_of(config, gpt);
     // The CPU's attention keeps a maximum and an inverse sum for each row of each head.
     const std::int64_t saved = 2 * batch * gpt.heads * time;
-    activations = gpt_activation_bytes(gpt, batch, time, saved);
-    workspace = gpt_workspace_bytes(gpt, batch, time);
+    activations = gpt_activation_bytes(gpt, batch, time, saved, size);
+    workspace = gpt_workspace_bytes(gpt, batch, time, size);
+    if (widened) workspace += 4 * gpt_widening_elements(gpt, batch, time);
     workspace += 2 * 4 * batch * time;  // inputs and targets, int32
   } else {
     const std::int64_t width = model.tied_mlp().width;
-    activations = tied_mlp_activation_bytes(kTiedMlpLayers, batch, width);
-    workspace = tied_mlp_workspace_bytes(batch, width);
+    activations = tied_mlp_activation_bytes(kTiedMlpLayers, batch, width, size);
+    workspace = tied_mlp_workspace_bytes(batch, width, size);
+    if (widened) workspace += 4 * tied_mlp_widening_elements(batch, width);
     workspace += 2 * 4 * batch * width;  // inputs and targets, fp32
   }
   workspace += norm_bytes(ranks);

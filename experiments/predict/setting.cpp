@@ -42,6 +42,24 @@ int accumulator_count(const RunConfig& config) {
   return levels;
 }
 
+StateTypes state_types(const RunConfig& config) {
+  StateTypes types;
+  types.parameters = dtype_from_name(config.precision);
+  types.master_weights = types.parameters != DType::kFloat32;
+  types.travelling =
+      config.reduce_dtype.empty() ? types.parameters : dtype_from_name(config.reduce_dtype);
+  types.accumulators = dtype_from_name(config.accumulate_dtype);
+  const bool adds_up_locally =
+      config.accumulate > 1 && config.accumulation_order == AccumulationOrder::kLocal;
+  if (adds_up_locally) {
+    types.gradients = types.accumulators;
+  } else {
+    // Gradients that travel in another type than they are computed in are kept in fp32.
+    types.gradients = types.travelling == types.parameters ? types.parameters : DType::kFloat32;
+  }
+  return types;
+}
+
 Setting make_setting(const RunConfig& config, const ModelSpec& model, int rank) {
   const WireKind wire = config.comm == "mpi" ? WireKind::kMessages : WireKind::kPeerView;
   const bool local = config.accumulation_order == AccumulationOrder::kLocal;
@@ -56,6 +74,7 @@ Setting make_setting(const RunConfig& config, const ModelSpec& model, int rank) 
   setting.optimizer_states = optimizer_state_categories(config.optimizer);
   setting.bucket_elements = config.bucket_elements();
   setting.overlap = config.overlap;
+  setting.types = state_types(config);
   return setting;
 }
 

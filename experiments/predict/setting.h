@@ -14,6 +14,16 @@
 
 namespace zerolab {
 
+/// The types of a recipe's states: in mixed precision parameters and gradients have 16 bits and
+/// the optimizer keeps an fp32 copy of the parameters (ZeRO paper, section 3.1).
+struct StateTypes {
+  DType parameters = DType::kFloat32;
+  DType gradients = DType::kFloat32;   ///< where backward adds
+  DType travelling = DType::kFloat32;  ///< gradients in a reduction
+  DType accumulators = DType::kFloat32;
+  bool master_weights = false;
+};
+
 /// The letters of the formulas: Ψ the layout's elements, N ranks, K micro-batches.
 struct Setting {
   ParameterLayout layout;
@@ -26,7 +36,11 @@ struct Setting {
   std::vector<Category> optimizer_states;  ///< one fp32 number a parameter each
   std::int64_t bucket_elements = 1;
   bool overlap = true;
+  StateTypes types;
 
+  /// Bytes of a parameter, and of a gradient: p and g in the formulas.
+  std::int64_t p() const { return static_cast<std::int64_t>(size_of(types.parameters)); }
+  std::int64_t g() const { return static_cast<std::int64_t>(size_of(types.gradients)); }
   int ranks() const { return group.size(); }
 };
 
@@ -39,6 +53,9 @@ void check_predictable(const std::string& stage, const RunConfig& config);
 /// The fp32 numbers that an optimizer keeps for each parameter. \throws BadInput for an unknown
 /// one.
 std::vector<Category> optimizer_state_categories(const OptimizerSettings& optimizer);
+
+/// \throws BadInput for a type that is not known.
+StateTypes state_types(const RunConfig& config);
 
 /// A: 0 for K = 1 or local order; 1 running sum; ⌊log₂K⌋ + 1 with reduction tree.
 int accumulator_count(const RunConfig& config);

@@ -4,7 +4,16 @@ namespace zerolab {
 
 void add_states(CategoryBytes& bytes, const Setting& setting, std::int64_t elements) {
   for (const Category state : setting.optimizer_states) of(bytes, state) += 4 * elements;
-  of(bytes, Category::kAccumulators) += 4 * setting.accumulators * elements;
+  if (setting.types.master_weights) of(bytes, Category::kMasterWeights) += 4 * elements;
+  of(bytes, Category::kAccumulators) +=
+      static_cast<std::int64_t>(size_of(setting.types.accumulators)) * setting.accumulators *
+      elements;
+}
+
+void add_payload(CategoryBytes& bytes, const Setting& setting, std::int64_t largest) {
+  if (setting.types.travelling == setting.types.gradients) return;
+  of(bytes, Category::kGradientBuckets) +=
+      static_cast<std::int64_t>(size_of(setting.types.travelling)) * largest;
 }
 
 std::string moment_name(const Setting& setting, const Use& use) {

@@ -1,5 +1,7 @@
 /// \file
 /// The closed form of each stage: bytes of model states held, bytes sent. One source file a stage.
+/// p and g are the bytes of a parameter and of a gradient, 4 in fp32, 2 in mixed precision; what
+/// the optimizer keeps is fp32.
 #pragma once
 
 #include <string>
@@ -34,8 +36,12 @@ inline std::int64_t& of(CategoryBytes& bytes, Category category) {
   return bytes[static_cast<std::size_t>(category)];
 }
 
-/// Adds fp32 optimizer states and accumulators of `elements` each, A accumulators.
+/// Adds optimizer states, master weights and accumulators of `elements` each, A accumulators.
 void add_states(CategoryBytes& bytes, const Setting& setting, std::int64_t elements);
+
+/// Adds the payload of `largest` elements in which gradients travel, where that is not their own
+/// type.
+void add_payload(CategoryBytes& bytes, const Setting& setting, std::int64_t largest);
 
 /// "backward h.2"
 std::string moment_name(const Setting& setting, const Use& use);

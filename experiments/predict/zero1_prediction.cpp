@@ -1,9 +1,11 @@
 // ZeRO-1, P_os. Let Φ be Ψ with its padding at the end: the sum of the buckets.
 //
-//   held  parameters 4Φ, gradients 4Φ; each optimizer state and accumulator 4Φ/N
+//   held  parameters pΦ, gradients gΦ; each optimizer state and accumulator 4Φ/N
 //         (ZeRO paper, section 5.1)
 //   sent  R reduce-scatters of every bucket and one all-gather of every bucket, (N−1)/N·Φ elements
 //         each: with one reduction as much as DDP (section 7.2)
+#include <algorithm>
+
 #include "experiments/predict/stage_prediction.h"
 
 namespace zerolab {
@@ -14,15 +16,16 @@ StagePrediction predict_zero1(const Setting& setting) {
   const std::int64_t owned = all / setting.ranks();
 
   StagePrediction result;
-  of(result.lasting, Category::kParameters) = 4 * all;
-  of(result.lasting, Category::kGradients) = 4 * all;
+  of(result.lasting, Category::kParameters) = setting.p() * all;
+  of(result.lasting, Category::kGradients) = setting.g() * all;
   add_states(result.lasting, setting, owned);
+  add_payload(result.lasting, setting, *std::max_element(buckets.begin(), buckets.end()));
 
   for (const std::int64_t bucket : buckets) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
-              DType::kFloat32, bucket, setting.reductions);
+              setting.types.travelling, bucket, setting.reductions);
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kAllGather,
-              DType::kFloat32, bucket);
+              setting.types.parameters, bucket);
   }
   return result;
 }

@@ -1,6 +1,6 @@
 // ZeRO-2, P_os+g. Let Φ be Ψ with its padding at the end: the sum of the buckets.
 //
-//   held     parameters 4Φ; gradients, each optimizer state and accumulator 4Φ/N (ZeRO paper,
+//   held     parameters pΦ; gradients gΦ/N, each optimizer state and accumulator 4Φ/N (ZeRO paper,
 //            section 5.2); two buckets with overlap, one without (section 6.2, C_B)
 //   passing  the gradient of each unit, from its first backward use until it has moved into the
 //            buckets; the tied embedding's through the whole backward pass
@@ -20,9 +20,11 @@ StagePrediction predict_zero2(const Setting& setting) {
   const std::int64_t largest = *std::max_element(buckets.begin(), buckets.end());
 
   StagePrediction result;
-  of(result.lasting, Category::kParameters) = 4 * all;
-  of(result.lasting, Category::kGradients) = 4 * owned;
-  of(result.lasting, Category::kGradientBuckets) = 4 * largest * (setting.overlap ? 2 : 1);
+  of(result.lasting, Category::kParameters) = setting.p() * all;
+  of(result.lasting, Category::kGradients) = setting.g() * owned;
+  of(result.lasting, Category::kGradientBuckets) =
+      setting.g() * largest * (setting.overlap ? 2 : 1);
+  add_payload(result.lasting, setting, largest);
   add_states(result.lasting, setting, owned);
 
   std::vector<std::int64_t> units;
@@ -33,15 +35,15 @@ StagePrediction predict_zero2(const Setting& setting) {
   const std::vector<GradientsAt> gradients = gradients_by_use(uses, units, absent);
   for (std::size_t i = 0; i < uses.size(); ++i) {
     Moment moment{moment_name(setting, uses[i]), {}};
-    of(moment.bytes, Category::kUnitGradients) = 4 * gradients[i].computing;
+    of(moment.bytes, Category::kUnitGradients) = setting.g() * gradients[i].computing;
     result.training.push_back(std::move(moment));
   }
 
   for (const std::int64_t bucket : buckets) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
-              DType::kFloat32, bucket, setting.micro_batches);
+              setting.types.travelling, bucket, setting.micro_batches);
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kAllGather,
-              DType::kFloat32, bucket);
+              setting.types.parameters, bucket);
   }
   return result;
 }

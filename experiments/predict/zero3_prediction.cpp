@@ -1,12 +1,14 @@
 // ZeRO-3, P_os+g+p. Let φ(u) be a unit's elements padded to 32·N, Φ their sum.
 //
-//   held     parameters, gradients, each optimizer state and accumulator 4Φ/N (ZeRO paper,
-//            section 5.3)
-//   passing  4φ(u) for each gathered unit, and with overlap for the next one that will be read;
-//            4φ(u) for the gradient of each unit, from its first backward use until it is reduced
+//   held     parameters pΦ/N, gradients gΦ/N, each optimizer state and accumulator 4Φ/N (ZeRO
+//            paper, section 5.3)
+//   passing  pφ(u) for each gathered unit, and with overlap for the next one that will be read;
+//            gφ(u) for the gradient of each unit, from its first backward use until it is reduced
 //   sent     K times: an all-gather of φ(u) for each run of uses that read u, a reduce-scatter of
 //            each φ(u). Where forward and backward read every unit once (the tied head's two uses
 //            are one run) that is 3(N−1)/N·Φ elements (section 7.2.2)
+#include <algorithm>
+
 #include "experiments/predict/stage_prediction.h"
 #include "experiments/predict/walk.h"
 
@@ -21,8 +23,8 @@ std::vector<Moment> moments(const Setting& setting, const std::vector<Use>& uses
   for (std::size_t i = 0; i < uses.size(); ++i) {
     for (const std::int64_t gradient : {gradients[i].computing, gradients[i].handing_on}) {
       Moment moment{moment_name(setting, uses[i]), {}};
-      of(moment.bytes, Category::kGatheredParameters) = 4 * gathered[i];
-      of(moment.bytes, Category::kUnitGradients) = 4 * gradient;
+      of(moment.bytes, Category::kGatheredParameters) = setting.p() * gathered[i];
+      of(moment.bytes, Category::kUnitGradients) = setting.g() * gradient;
       all.push_back(std::move(moment));
     }
   }
@@ -32,8 +34,8 @@ std::vector<Moment> moments(const Setting& setting, const std::vector<Use>& uses
 void add_gathers(CommLedger::Table& table, const Setting& setting, const std::vector<Use>& uses,
                  const std::vector<std::int64_t>& units, std::int64_t times) {
   for (const ReadingRun& run : reading_runs(uses)) {
-    add_calls(table, setting, Traffic::kTraining, CollectiveOp::kAllGather, DType::kFloat32,
-              units[static_cast<std::size_t>(run.unit)], times);
+    add_calls(table, setting, Traffic::kTraining, CollectiveOp::kAllGather,
+              setting.types.parameters, units[static_cast<std::size_t>(run.unit)], times);
   }
 }
 
@@ -44,9 +46,10 @@ StagePrediction predict_zero3(const Setting& setting) {
   const std::int64_t owned = sum_of(units) / setting.ranks();
 
   StagePrediction result;
-  of(result.lasting, Category::kParameters) = 4 * owned;
-  of(result.lasting, Category::kGradients) = 4 * owned;
+  of(result.lasting, Category::kParameters) = setting.p() * owned;
+  of(result.lasting, Category::kGradients) = setting.g() * owned;
   add_states(result.lasting, setting, owned);
+  add_payload(result.lasting, setting, *std::max_element(units.begin(), units.end()));
 
   result.training = moments(setting, setting.uses.training, units);
   result.evaluation = moments(setting, setting.uses.evaluation, units);
@@ -54,7 +57,7 @@ StagePrediction predict_zero3(const Setting& setting) {
   add_gathers(result.per_step, setting, setting.uses.training, units, setting.micro_batches);
   for (const std::int64_t unit : units) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
-              DType::kFloat32, unit, setting.micro_batches);
+              setting.types.travelling, unit, setting.micro_batches);
   }
   add_gathers(result.per_held_out, setting, setting.uses.evaluation, units, 1);
   return result;

@@ -21,6 +21,12 @@ void config_fields(Archive&& a, Config& c) {
   a("accumulate", c.accumulate);
   a("sequence", c.sequence);
   a("precision", c.precision);
+  a("accumulate_dtype", c.accumulate_dtype);
+  a("loss_scale", c.loss_scale.fixed);
+  a("loss_scale_initial_power", c.loss_scale.initial_power);
+  a("loss_scale_window", c.loss_scale.window);
+  a("loss_scale_hysteresis", c.loss_scale.hysteresis);
+  a("loss_scale_minimum", c.loss_scale.minimum);
   a("optimizer", c.optimizer.name);
   a("beta1", c.optimizer.beta1);
   a("beta2", c.optimizer.beta2);

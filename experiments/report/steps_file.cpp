@@ -14,6 +14,8 @@ void step_fields(Archive&& a, Record& r) {
   a("grad_norm", r.grad_norm);
   a("factor", r.factor);
   a("learning_rate", r.learning_rate);
+  a("loss_scale", r.loss_scale);
+  a("skipped", r.skipped);
   a("held_out_loss", r.held_out_loss);
   a("tokens", r.tokens);
   a("seconds", r.seconds);

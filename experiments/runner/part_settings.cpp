@@ -13,12 +13,31 @@ AccumulationShape accumulation_shape(const RunConfig& config, AccumulationOrder 
 
 }  // namespace
 
+Precision precision_of(const RunConfig& config, AccumulationOrder order) {
+  Precision precision;
+  precision.compute = dtype_from_name(config.precision);
+  precision.reduce =
+      config.reduce_dtype.empty() ? precision.compute : dtype_from_name(config.reduce_dtype);
+  precision.accumulate = dtype_from_name(config.accumulate_dtype);
+  precision.local_sums = config.accumulate > 1 && order == AccumulationOrder::kLocal;
+  return precision;
+}
+
+std::vector<Category> optimizer_states_of(const RunConfig& config) {
+  std::vector<Category> states = optimizer_states(config.optimizer);
+  if (precision_of(config, config.accumulation_order).has_master_weights()) {
+    states.push_back(Category::kMasterWeights);
+  }
+  return states;
+}
+
 StageSettings stage_settings(const RunConfig& config, AccumulationOrder order) {
   StageSettings settings;
   settings.overlap = config.overlap;
   settings.bucket_elements = config.bucket_elements();
   settings.micro_batches = config.accumulate;
   settings.accumulation = accumulation_shape(config, order);
+  settings.precision = precision_of(config, order);
   settings.optimizer = config.optimizer;
   return settings;
 }
@@ -28,6 +47,7 @@ TrainingSettings training_settings(const RunConfig& config, AccumulationOrder or
   settings.steps = config.trained_steps();
   settings.micro_batches = config.accumulate;
   settings.order = order;
+  if (config.precision == "fp16") settings.loss_scaler = LossScaler(config.loss_scale);
   settings.schedule = {config.learning_rate, config.warmup_steps, config.steps, 0.1};
   settings.evaluate_every = config.evaluate_every;
   settings.held_out_batches = config.held_out_batches;

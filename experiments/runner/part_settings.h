@@ -9,6 +9,10 @@
 
 namespace zerolab {
 
+/// The types of a run's states; `order` is the stage's own.
+Precision precision_of(const RunConfig& config, AccumulationOrder order);
+/// What the optimizer keeps besides the parameters: moments, and master weights in mixed precision.
+std::vector<Category> optimizer_states_of(const RunConfig& config);
 StageSettings stage_settings(const RunConfig& config, AccumulationOrder order);
 TrainingSettings training_settings(const RunConfig& config, AccumulationOrder order);
 CommSettings comm_settings(const RunConfig& config);

@@ -7,6 +7,7 @@
 #include "experiments/runner/watchers.h"
 #include "stages/device/cpu/cpu_device.h"
 #include "stages/kernels/cpu/cpu_kernels.h"
+#include "stages/kernels/widening_kernels.h"
 #include "stages/train/training_loop.h"
 
 namespace zerolab {
@@ -39,8 +40,15 @@ RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun&
   Stream& comm_stream = second ? *second : *compute;
   const auto comm = parts.communicator(
       ranks.create_communicator(*device, comm_stream, comm_settings(config)), rank);
-  const auto model = make_model(inputs.model, *device, *compute, *kernels, config.micro_batch,
-                                sequence_length(config, inputs.model));
+  const std::int64_t time = sequence_length(config, inputs.model);
+  const auto widening = inputs.model.dtype == DType::kFloat32
+                            ? nullptr
+                            : std::make_unique<WideningKernels>(
+                                  *kernels, *device, *compute,
+                                  widening_elements(inputs.model, config.micro_batch, time));
+  Kernels& model_kernels = widening ? *widening : *kernels;
+  const auto model =
+      make_model(inputs.model, *device, *compute, model_kernels, config.micro_batch, time);
   const std::int64_t parameters = model->layout().parameter_count();
   const auto clipper = parts.clipper(
       std::make_unique<Clipper>(*device, *compute, *comm, *kernels, config.clip, parameters),

@@ -31,7 +31,7 @@ namespace zerolab {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Finding, check, step, phase, tensor, rank, element, expected,
                                    value, ulp, message)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepRecord, step, loss, grad_norm, factor, learning_rate,
-                                   held_out_loss, seconds, tokens, positions)
+                                   loss_scale, skipped, held_out_loss, seconds, tokens, positions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepFingerprints, step, values)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Volume, calls, sent_intra, sent_inter, received_intra,
                                    received_inter)

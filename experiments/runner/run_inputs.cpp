@@ -1,5 +1,6 @@
 #include "experiments/runner/run_inputs.h"
 
+#include "experiments/config/validate.h"
 #include "stages/checkpoint/weights.h"
 #include "stages/data/regression_batches.h"
 #include "stages/data/token_batches.h"
@@ -17,7 +18,7 @@ class StoredParameters final : public InitialParameters {
   void write(Stream& stream, int tensor, Range elements, View dst) override {
     values_.resize(static_cast<std::size_t>(elements.size()));
     source_->read(tensor, elements, values_.data());
-    kernels_.upload(stream, values_.data(), dst.bytes(), dst);
+    kernels_.upload_fp32(stream, values_.data(), dst);
   }
 
  private:
@@ -27,6 +28,13 @@ class StoredParameters final : public InitialParameters {
 };
 
 }  // namespace
+
+ModelSpec model_of(const RunConfig& config) {
+  require_known("--precision", config.precision, {"fp32", "bf16", "fp16"});
+  ModelSpec model = parse_model(config.model);
+  model.dtype = dtype_from_name(config.precision);
+  return model;
+}
 
 std::int64_t sequence_length(const RunConfig& config, const ModelSpec& model) {
   if (!model.is_gpt()) return 1;

@@ -13,6 +13,8 @@
 namespace zerolab {
 
 /// T: as configured, or the model's maximum. 1 for models without a time axis.
+ModelSpec model_of(const RunConfig& config);
+
 std::int64_t sequence_length(const RunConfig& config, const ModelSpec& model);
 
 /// Philox, or a safetensors file where the configuration names one.

@@ -55,12 +55,16 @@ class Kernels {
   virtual void zero(Stream&, View dst) = 0;
   virtual void copy(Stream&, View src, View dst) = 0;     ///< same dtype and count
   virtual void cast(Stream&, View src, View dst) = 0;     ///< to dst's dtype, round to nearest even
-  virtual void add(Stream&, View src, View dst) = 0;      ///< dst += src in fp32; dst is fp32
+  virtual void add(Stream&, View src, View dst) = 0;      ///< dst += src in fp32, rounded once
   virtual void fill(Stream&, View dst, float value) = 0;  ///< fp32, bf16 or fp16
   /// Copies `bytes` now from the host; the source may change after the call returns.
   virtual void upload(Stream&, const void* src, std::int64_t bytes, View dst) = 0;
   /// Copies to the host; `dst` is valid once the stream has been synchronised.
   virtual void download(Stream&, View src, void* dst) = 0;
+  /// The same for fp32 values on the host's side: rounded to dst's type on the way in, exact on the
+  /// way out. fp32, bf16 or fp16.
+  virtual void upload_fp32(Stream&, const float* src, View dst) = 0;
+  virtual void download_fp32(Stream&, View src, float* dst) = 0;
 
   // ---- random numbers ---------------------------------------------------------------------
   /// dst[i] = deviation · N(0,1) drawn by Philox from (seed, stream_id, first_index + i): the value
@@ -87,8 +91,9 @@ class Kernels {
   virtual void fingerprint(Stream&, View x, const std::vector<Segment>&, View out) = 0;
 
   // ---- optimizers -------------------------------------------------------------------------
-  /// Element-wise on the segments only. The gradient is multiplied by factor[0] while it is read.
-  /// p, m, v: fp32, g: fp32; all indexed by Segment::flat_begin.
+  /// Element-wise on the segments only. The gradient is multiplied by factor[0] while it is read; a
+  /// factor that is not finite changes nothing, so that an overflow reaches no state.
+  /// p, m, v: fp32, g: fp32, bf16 or fp16; all indexed by Segment::flat_begin.
   virtual void adamw(Stream&, View p, View g, View m, View v, View factor, const AdamWRule&,
                      const std::vector<Segment>&) = 0;
   virtual void sgd(Stream&, View p, View g, View momentum, View factor, const SgdRule&,

@@ -17,7 +17,7 @@ const GptConfig& checked(const GptConfig& config, std::int64_t batch, std::int64
 }  // namespace
 
 Gpt::Gpt(const GptConfig& config, Device& device, Stream& compute, Kernels& kernels,
-         std::int64_t batch, std::int64_t time)
+         std::int64_t batch, std::int64_t time, DType dtype)
     : config_(checked(config, batch, time)),
       batch_(batch),
       time_(time),
@@ -27,7 +27,7 @@ Gpt::Gpt(const GptConfig& config, Device& device, Stream& compute, Kernels& kern
       embedding_(static_cast<UnitId>(config.layers) + 1),
       compute_(compute),
       kernels_(kernels),
-      activations_(config, batch, time, device, compute, kernels) {
+      activations_(config, batch, time, device, compute, kernels, dtype) {
   const auto add = [](std::vector<Use>& uses, UnitId unit, Phase phase, bool reads,
                       bool completes) {
     uses.push_back({unit, phase, reads, completes});
@@ -74,7 +74,7 @@ View Gpt::evaluate(Stage& stage, const Batch& batch) {
 void Gpt::loss(const Batch& batch, bool gradient) {
   kernels_.cross_entropy(compute_, activations_.logits.view(), batch.targets,
                          activations_.loss.view(), tokens_, config_.vocabulary,
-                         1.0F / static_cast<float>(tokens_), gradient);
+                         batch.loss_scale / static_cast<float>(tokens_), gradient);
 }
 
 void Gpt::forward(Visits& visits, const Batch& batch) {

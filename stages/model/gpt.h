@@ -19,11 +19,11 @@ namespace zerolab {
 class Gpt final : public Model {
  public:
   /// Sequences of `time` <= config.max_time tokens, `batch` a micro-batch. Allocates all
-  /// activations (activation_formula.h).
+  /// activations (activation_formula.h), in `dtype`, which the stage's parameters must have.
   /// \throws BadInput when the sequence is longer than the model's maximum or an extent is not
   /// positive.
   Gpt(const GptConfig& config, Device& device, Stream& compute, Kernels& kernels,
-      std::int64_t batch, std::int64_t time);
+      std::int64_t batch, std::int64_t time, DType dtype = DType::kFloat32);
 
   const ParameterLayout& layout() const override { return layout_; }
   std::span<const Use> training_uses() const override { return training_uses_; }

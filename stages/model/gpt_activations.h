@@ -10,7 +10,8 @@
 
 namespace zerolab {
 
-/// Kept by each block for its backward pass. All fp32.
+/// Kept by each block for its backward pass, in the model's type; what attention keeps, means and
+/// rstds are fp32.
 struct GptBlockActivations {
   Buffer ln_1;                  // (B,T,C)
   Buffer ln_1_mean, ln_1_rstd;  // (B,T)
@@ -27,7 +28,7 @@ struct GptBlockActivations {
 /// Allocated once, for one size of micro-batch.
 struct GptActivations {
   GptActivations(const GptConfig& config, std::int64_t batch, std::int64_t time, Device& device,
-                 Stream& compute, const Kernels& kernels);
+                 Stream& compute, const Kernels& kernels, DType dtype);
 
   Buffer embedding;  // (B,T,C)
   std::vector<GptBlockActivations> blocks;

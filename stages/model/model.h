@@ -18,6 +18,8 @@ namespace zerolab {
 struct Batch {
   View inputs;
   View targets;
+  /// Multiplies the loss that backward starts from, so that fp16 gradients do not vanish.
+  float loss_scale = 1;
 };
 
 /// A network whose parameters live in a stage. Created per rank; owns its activations.
@@ -33,8 +35,8 @@ class Model {
   /// Elements of the loss's mean: B·T tokens, or B rows times features.
   virtual std::int64_t loss_terms() const = 0;
   /// Runs all training uses on `stage` (which has been told by `begin`). Gradients are those of
-  /// the mean loss over the micro-batch. Returns fp64 (1): the sum of the loss over its terms,
-  /// valid on the compute stream until the next call.
+  /// the mean loss over the micro-batch, times the batch's loss scale. Returns fp64 (1): the sum of
+  /// the unscaled loss over its terms, valid on the compute stream until the next call.
   virtual View forward_backward(Stage& stage, const Batch& batch) = 0;
   /// Forward only; the same sum.
   virtual View evaluate(Stage& stage, const Batch& batch) = 0;

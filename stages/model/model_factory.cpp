@@ -23,12 +23,12 @@ std::vector<std::string> model_names() {
 ModelSpec parse_model(const std::string& name_or_json_path) {
   const std::string& name = name_or_json_path;
   for (const GptPreset& preset : gpt_presets()) {
-    if (preset.name == name) return {name, preset.config, {}};
+    if (preset.name == name) return {name, preset.config, {}, {}};
   }
-  if (name == kTiedMlpName) return {name, TiedMlpConfig{}, {}};
+  if (name == kTiedMlpName) return {name, TiedMlpConfig{}, {}, {}};
   if (name.ends_with(".json")) {
     HuggingFaceConfig file = read_hugging_face_config(name);
-    return {name, file.config, std::move(file.notices)};
+    return {name, file.config, std::move(file.notices), {}};
   }
   bad_input("[model] there is no model '{}'; did you mean '{}'? (known: {}, or a config.json)",
             name, nearest(name, model_names()), joined(model_names()));
@@ -41,23 +41,30 @@ ParameterLayout layout_of(const ModelSpec& spec) {
 std::unique_ptr<Model> make_model(const ModelSpec& spec, Device& device, Stream& compute,
                                   Kernels& kernels, std::int64_t batch, std::int64_t time) {
   if (spec.is_gpt()) {
-    return std::make_unique<Gpt>(spec.gpt(), device, compute, kernels, batch, time);
+    return std::make_unique<Gpt>(spec.gpt(), device, compute, kernels, batch, time, spec.dtype);
   }
-  return std::make_unique<TiedMlp>(spec.tied_mlp(), device, compute, kernels, batch);
+  return std::make_unique<TiedMlp>(spec.tied_mlp(), device, compute, kernels, batch, spec.dtype);
+}
+
+std::int64_t widening_elements(const ModelSpec& spec, std::int64_t batch, std::int64_t time) {
+  if (spec.dtype == DType::kFloat32) return 0;
+  return spec.is_gpt() ? gpt_widening_elements(spec.gpt(), batch, time)
+                       : tied_mlp_widening_elements(batch, spec.tied_mlp().width);
 }
 
 ModelBytes model_bytes(const ModelSpec& spec, const Kernels& kernels, std::int64_t batch,
                        std::int64_t time) {
+  const auto size = static_cast<std::int64_t>(size_of(spec.dtype));
   if (!spec.is_gpt()) {
     const std::int64_t width = spec.tied_mlp().width;
-    return {tied_mlp_activation_bytes(kTiedMlpLayers, batch, width),
-            tied_mlp_workspace_bytes(batch, width)};
+    return {tied_mlp_activation_bytes(kTiedMlpLayers, batch, width, size),
+            tied_mlp_workspace_bytes(batch, width, size)};
   }
   const GptConfig& config = spec.gpt();
   const std::int64_t saved =
       kernels.attention_saved_count({batch, time, config.heads, config.channels / config.heads});
-  return {gpt_activation_bytes(config, batch, time, saved),
-          gpt_workspace_bytes(config, batch, time)};
+  return {gpt_activation_bytes(config, batch, time, saved, size),
+          gpt_workspace_bytes(config, batch, time, size)};
 }
 
 }  // namespace zerolab

@@ -19,6 +19,7 @@ struct ModelSpec {
   std::string name;  ///< as given: "gpt-tiny", "tied-mlp", "path/config.json"
   std::variant<GptConfig, TiedMlpConfig> config;
   std::vector<std::string> notices;  ///< to be shown to the user, one sentence each
+  DType dtype = DType::kFloat32;     ///< of parameters and activations: fp32, bf16 or fp16
 
   bool is_gpt() const { return std::holds_alternative<GptConfig>(config); }
   /// \throws std::bad_variant_access unless `is_gpt()`.
@@ -41,6 +42,9 @@ ParameterLayout layout_of(const ModelSpec& spec);
 /// \throws BadInput when the sizes do not fit the model.
 std::unique_ptr<Model> make_model(const ModelSpec& spec, Device& device, Stream& compute,
                                   Kernels& kernels, std::int64_t batch, std::int64_t time);
+
+/// fp32 elements in which a 16-bit model's operations are computed (WideningKernels): 0 in fp32.
+std::int64_t widening_elements(const ModelSpec& spec, std::int64_t batch, std::int64_t time);
 
 /// Bytes that `make_model` allocates, by closed formula (activation_formula.h).
 struct ModelBytes {

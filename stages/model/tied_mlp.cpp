@@ -33,7 +33,7 @@ ParameterLayout tied_mlp_layout(const TiedMlpConfig& config) {
 }
 
 TiedMlp::TiedMlp(const TiedMlpConfig& config, Device& device, Stream& compute, Kernels& kernels,
-                 std::int64_t batch)
+                 std::int64_t batch, DType dtype)
     : config_(config),
       batch_(checked_batch(batch)),
       layout_(tied_mlp_layout(config)),
@@ -41,12 +41,12 @@ TiedMlp::TiedMlp(const TiedMlpConfig& config, Device& device, Stream& compute, K
       kernels_(kernels) {
   const std::int64_t count = batch_ * config_.width;
   for (std::int64_t layer = 0; layer < kTiedMlpLayers; ++layer) {
-    outputs_.push_back(device.allocate(DType::kFloat32, count, Category::kActivations,
+    outputs_.push_back(device.allocate(dtype, count, Category::kActivations,
                                        fmt::format("output of layer {}", layer), compute));
   }
   for (Buffer& gradient : gradients_) {
-    gradient = device.allocate(DType::kFloat32, count, Category::kWorkspace,
-                               "gradient of an activation", compute);
+    gradient =
+        device.allocate(dtype, count, Category::kWorkspace, "gradient of an activation", compute);
   }
   loss_ = device.allocate(DType::kFloat64, 1, Category::kWorkspace, "loss", compute);
 
@@ -71,7 +71,7 @@ View TiedMlp::forward_backward(Stage& stage, const Batch& batch) {
   Visits visits(stage, layout_, training_uses_);
   forward(visits, batch);
   kernels_.squared_error(compute_, outputs_.back().view(), batch.targets, gradients_[0].view(),
-                         loss_.view(), 1.0F / static_cast<float>(loss_terms()));
+                         loss_.view(), batch.loss_scale / static_cast<float>(loss_terms()));
   backward(visits, batch);
   return loss_.view();
 }

@@ -37,7 +37,7 @@ class TiedMlp final : public Model {
  public:
   /// `batch` samples a micro-batch. \throws BadInput when it is not positive.
   TiedMlp(const TiedMlpConfig& config, Device& device, Stream& compute, Kernels& kernels,
-          std::int64_t batch);
+          std::int64_t batch, DType dtype = DType::kFloat32);
 
   const ParameterLayout& layout() const override { return layout_; }
   std::span<const Use> training_uses() const override { return training_uses_; }

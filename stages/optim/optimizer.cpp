@@ -8,9 +8,11 @@ namespace {
 class ElementwiseOptimizer : public Optimizer {
  public:
   ElementwiseOptimizer(const OptimizerSettings& settings, Device& device, Stream& compute,
-                       Kernels& kernels, std::int64_t size)
+                       Kernels& kernels, std::int64_t size, bool master_weights)
       : settings_(settings), compute_(compute), kernels_(kernels) {
-    for (const Category category : optimizer_states(settings)) {
+    std::vector<Category> states = optimizer_states(settings);
+    if (master_weights) states.push_back(Category::kMasterWeights);
+    for (const Category category : states) {
       Buffer state = device.allocate(DType::kFloat32, size, category,
                                      std::string(zerolab::name_of(category)), compute);
       kernels.zero(compute, state.view());
@@ -23,9 +25,12 @@ class ElementwiseOptimizer : public Optimizer {
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const View values = parameters[i].values;
-      update_slice(values, gradients[i].values, {begin, begin + values.count},
+      const Range place{begin, begin + values.count};
+      const View master = state(Category::kMasterWeights, place);
+      update_slice(master.empty() ? values : master, gradients[i].values, place,
                    parameters[i].segments, factor, settings);
-      begin += values.count;
+      if (!master.empty()) kernels_.cast(compute_, master, values);
+      begin = place.end;
     }
   }
 
@@ -35,8 +40,8 @@ class ElementwiseOptimizer : public Optimizer {
   }
 
  protected:
-  /// `place` is the slice's in the states; the views are the slice's own.
-  virtual void update_slice(View parameters, View gradients, Range place,
+  /// Updates fp32 weights. `place` is the slice's in the states; the views are the slice's own.
+  virtual void update_slice(View weights, View gradients, Range place,
                             const std::vector<Segment>& segments, View factor,
                             const StepSettings& settings) = 0;
 
@@ -57,10 +62,9 @@ class AdamW final : public ElementwiseOptimizer {
  public:
   using ElementwiseOptimizer::ElementwiseOptimizer;
 
-  void update_slice(View parameters, View gradients, Range place,
-                    const std::vector<Segment>& segments, View factor,
-                    const StepSettings& settings) override {
-    kernels_.adamw(compute_, parameters, gradients, state(Category::kFirstMoments, place),
+  void update_slice(View weights, View gradients, Range place, const std::vector<Segment>& segments,
+                    View factor, const StepSettings& settings) override {
+    kernels_.adamw(compute_, weights, gradients, state(Category::kFirstMoments, place),
                    state(Category::kSecondMoments, place), factor,
                    {settings.learning_rate, settings_.beta1, settings_.beta2, settings_.epsilon,
                     settings_.weight_decay, settings.step},
@@ -72,11 +76,10 @@ class SgdMomentum final : public ElementwiseOptimizer {
  public:
   using ElementwiseOptimizer::ElementwiseOptimizer;
 
-  void update_slice(View parameters, View gradients, Range place,
-                    const std::vector<Segment>& segments, View factor,
-                    const StepSettings& settings) override {
+  void update_slice(View weights, View gradients, Range place, const std::vector<Segment>& segments,
+                    View factor, const StepSettings& settings) override {
     kernels_.sgd(
-        compute_, parameters, gradients, state(Category::kFirstMoments, place), factor,
+        compute_, weights, gradients, state(Category::kFirstMoments, place), factor,
         {settings.learning_rate, settings_.momentum, settings_.weight_decay, settings.step},
         segments);
   }
@@ -94,12 +97,13 @@ std::vector<Category> optimizer_states(const OptimizerSettings& settings) {
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings, Device& device,
-                                          Stream& compute, Kernels& kernels, std::int64_t size) {
+                                          Stream& compute, Kernels& kernels, std::int64_t size,
+                                          bool master_weights) {
   optimizer_states(settings);  // rejects unknown names
   if (settings.name == "adamw") {
-    return std::make_unique<AdamW>(settings, device, compute, kernels, size);
+    return std::make_unique<AdamW>(settings, device, compute, kernels, size, master_weights);
   }
-  return std::make_unique<SgdMomentum>(settings, device, compute, kernels, size);
+  return std::make_unique<SgdMomentum>(settings, device, compute, kernels, size, master_weights);
 }
 
 }  // namespace zerolab

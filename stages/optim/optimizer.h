@@ -36,9 +36,12 @@ class Optimizer {
   virtual View state(Category category) const = 0;
 };
 
-/// Allocates zeroed fp32 states of `size` elements. \throws BadInput naming the known optimizers.
+/// Allocates zeroed fp32 states of `size` elements. With master weights (Category::kMasterWeights),
+/// which the caller fills, these are updated and then rounded into the parameters. \throws BadInput
+/// naming the known optimizers.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings, Device& device,
-                                          Stream& compute, Kernels& kernels, std::int64_t size);
+                                          Stream& compute, Kernels& kernels, std::int64_t size,
+                                          bool master_weights = false);
 
 /// fp32 buffers of states an optimizer keeps for each element: first and second moments (AdamW),
 /// momentum (SGD; none when it is 0).

@@ -15,11 +15,11 @@ int GradientAccumulator::buffers(AccumulationShape shape, int micro_batches) {
 }
 
 GradientAccumulator::GradientAccumulator(Device& device, Stream& stream, Kernels& kernels,
-                                         AccumulationShape shape, int micro_batches,
+                                         AccumulationShape shape, DType dtype, int micro_batches,
                                          std::int64_t size)
     : kernels_(kernels), shape_(shape), micro_batches_(micro_batches) {
   for (int level = 0; level < buffers(shape, micro_batches); ++level) {
-    levels_.push_back(device.allocate(DType::kFloat32, size, Category::kAccumulators,
+    levels_.push_back(device.allocate(dtype, size, Category::kAccumulators,
                                       fmt::format("accumulator {}", level), stream));
   }
 }
@@ -28,7 +28,7 @@ void GradientAccumulator::add(Stream& stream, int index, View reduced, Range pla
   if (!active()) return;
   if (shape_ == AccumulationShape::kRunning) {
     const View sum = levels_[0].slice(place);
-    index == 0 ? kernels_.copy(stream, reduced, sum) : kernels_.add(stream, reduced, sum);
+    index == 0 ? kernels_.cast(stream, reduced, sum) : kernels_.add(stream, reduced, sum);
     return;
   }
   // Counting up by one carries through the trailing ones: each carry joins two equal subtrees.
@@ -38,7 +38,7 @@ void GradientAccumulator::add(Stream& stream, int index, View reduced, Range pla
     kernels_.add(stream, carry, levels_[level].slice(place));
     carry = levels_[level].slice(place);
   }
-  kernels_.copy(stream, carry, levels_[carries].slice(place));
+  kernels_.cast(stream, carry, levels_[carries].slice(place));
   if (index + 1 < micro_batches_) return;
   // Subtrees that found no partner fold from the smallest to the largest.
   const auto count = static_cast<unsigned>(micro_batches_);

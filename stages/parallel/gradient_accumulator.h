@@ -25,11 +25,12 @@ enum class AccumulationShape : std::uint8_t {
           ///< the global micro-batch index: ⌊log2 K⌋ + 1 buffers
 };
 
-/// fp32 sums of `size` elements over K micro-batches. Sums start from the first term.
+/// Sums of `size` elements over K micro-batches, fp32 or, to save memory, 16-bit: then each
+/// addition is rounded. Sums start from the first term.
 class GradientAccumulator {
  public:
   GradientAccumulator(Device& device, Stream& stream, Kernels& kernels, AccumulationShape shape,
-                      int micro_batches, std::int64_t size);
+                      DType dtype, int micro_batches, std::int64_t size);
 
   /// Adds the reduced gradient of micro-batch `index`, which lies at `place` of the sum. Call once
   /// per place and micro-batch, in order of micro-batches. Nothing to do for kNone.

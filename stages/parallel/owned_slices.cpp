@@ -13,6 +13,7 @@ std::vector<OwnedSlice> slices_in_full(const Partition& partition, int rank, Vie
 
 std::vector<OwnedSlice> slices_in_shard(const Partition& partition, int rank, View shard) {
   std::vector<OwnedSlice> slices;
+  if (shard.empty()) return slices;
   for (int i = 0; i < static_cast<int>(partition.pieces().size()); ++i) {
     slices.push_back(
         {shard.slice(partition.in_shard(i)), partition.segments(partition.slice(i, rank)), false});
@@ -22,6 +23,7 @@ std::vector<OwnedSlice> slices_in_shard(const Partition& partition, int rank, Vi
 
 std::vector<OwnedSlice> replicated_slices(const Partition& partition, View full) {
   std::vector<OwnedSlice> slices;
+  if (full.empty()) return slices;
   for (const Range& piece : partition.pieces()) {
     slices.push_back({full.slice(piece), partition.segments(piece), true});
   }

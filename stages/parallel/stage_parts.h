@@ -10,7 +10,9 @@
 #include "stages/optim/clipper.h"
 #include "stages/optim/optimizer.h"
 #include "stages/parallel/gradient_accumulator.h"
+#include "stages/parallel/gradient_payload.h"
 #include "stages/parallel/initial_parameters.h"
+#include "stages/parallel/precision.h"
 
 namespace zerolab {
 
@@ -19,6 +21,7 @@ struct StageSettings {
   std::int64_t bucket_elements = 1 << 18;  ///< DDP, ZeRO-1, ZeRO-2
   int micro_batches = 1;                   ///< K
   AccumulationShape accumulation = AccumulationShape::kNone;
+  Precision precision;
   OptimizerSettings optimizer;
 };
 
@@ -34,16 +37,34 @@ struct StageParts {
   Clipper& clipper;
   StageSettings settings;
 
-  /// fp32 memory for the stage.
+  /// Memory of a model state, in the recipe's type for its category.
   Buffer allocate(std::int64_t count, Category category, std::string name) const {
-    return device.allocate(DType::kFloat32, count, category, std::move(name), compute);
+    return allocate_on(compute, count, category, std::move(name));
+  }
+  /// The same for what `stream` writes first.
+  Buffer allocate_on(Stream& stream, std::int64_t count, Category category,
+                     std::string name) const {
+    const bool weights =
+        category == Category::kParameters || category == Category::kGatheredParameters;
+    const Precision& types = settings.precision;
+    return device.allocate(weights ? types.compute : types.gradients(), count, category,
+                           std::move(name), stream);
+  }
+  /// Each slice gets the initial values of its elements.
+  void write_initial(const std::vector<OwnedSlice>& slices) const {
+    for (const OwnedSlice& slice : slices) initial.write(compute, slice);
   }
   std::unique_ptr<Optimizer> optimizer(std::int64_t size) const {
-    return make_optimizer(settings.optimizer, device, compute, kernels, size);
+    return make_optimizer(settings.optimizer, device, compute, kernels, size,
+                          settings.precision.has_master_weights());
+  }
+  /// Reduces gradients of at most `largest` elements at once.
+  GradientPayload payload(std::int64_t largest) const {
+    return GradientPayload(device, compute, comm, kernels, settings.precision, largest);
   }
   GradientAccumulator accumulator(std::int64_t size) const {
     return GradientAccumulator(device, comm.stream(), kernels, settings.accumulation,
-                               settings.micro_batches, size);
+                               settings.precision.accumulate, settings.micro_batches, size);
   }
 };
 

@@ -14,9 +14,11 @@ namespace zerolab {
 struct StepRecord {
   std::int64_t step = 0;  ///< from 1
   double loss = 0;        ///< mean over the global batch: fp64 sum in order of global micro-batches
-  float grad_norm = 0;    ///< of the mean gradient, before clipping
-  float factor = 0;       ///< what the optimizer multiplied the summed gradient with
+  float grad_norm = 0;    ///< of the mean gradient, before clipping; NaN in a skipped step
+  float factor = 0;       ///< what the optimizer multiplied the summed gradient with, or NaN
   float learning_rate = 0;
+  double loss_scale = 1;  ///< what the loss was multiplied with before backward
+  bool skipped = false;   ///< the gradient overflowed on some rank: no rank changed anything
   std::optional<double> held_out_loss;
   double seconds = 0;       ///< wall time of the step on this rank, evaluation not included
   std::int64_t tokens = 0;  ///< of the global batch

@@ -1,6 +1,7 @@
 #include "stages/train/training_loop.h"
 
 #include <chrono>
+#include <cmath>
 
 namespace zerolab {
 namespace {
@@ -58,9 +59,11 @@ StepRecord TrainingLoop::train_step(std::int64_t step) {
   StepRecord record;
   record.step = step;
   record.tokens = parts_.data.tokens() * per_step;
+  record.loss_scale = settings_.loss_scaler.scale();
   for (int m = 0; m < settings_.micro_batches; ++m) {
     const std::int64_t global_index = std::int64_t{m} * ranks + parts_.comm.rank();
-    const Batch batch = parts_.data.training(step, global_index);
+    Batch batch = parts_.data.training(step, global_index);
+    batch.loss_scale = static_cast<float>(record.loss_scale);
     const std::vector<std::int64_t>& positions = parts_.data.positions();
     record.positions.insert(record.positions.end(), positions.begin(), positions.end());
 
@@ -74,8 +77,11 @@ StepRecord TrainingLoop::train_step(std::int64_t step) {
 
   // The losses travel before the stage publishes, so that the host need not wait for that.
   gather(losses_.view(), all_losses_.view(), "losses");
-  record.learning_rate = static_cast<float>(settings_.schedule.learning_rate(step));
-  marked_.step({step, record.learning_rate, 1.0 / static_cast<double>(per_step)});
+  // Schedule and bias correction count updates, so a skipped step repeats their values.
+  const std::int64_t update = updates_ + 1;
+  record.learning_rate = static_cast<float>(settings_.schedule.learning_rate(update));
+  marked_.step(
+      {update, record.learning_rate, 1.0 / (static_cast<double>(per_step) * record.loss_scale)});
 
   parts_.kernels.download(parts_.compute, marked_.norm_and_factor(), norm_and_factor_);
   double sum = 0;
@@ -83,6 +89,9 @@ StepRecord TrainingLoop::train_step(std::int64_t step) {
   record.loss = sum / static_cast<double>(per_step * parts_.model.loss_terms());
   record.grad_norm = norm_and_factor_[0];
   record.factor = norm_and_factor_[1];
+  record.skipped = !std::isfinite(record.factor);
+  settings_.loss_scaler.update(record.skipped);
+  if (!record.skipped) updates_ = update;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return record;
 }

@@ -8,6 +8,7 @@
 #include "stages/device/device.h"
 #include "stages/kernels/kernels.h"
 #include "stages/model/model.h"
+#include "stages/optim/loss_scaler.h"
 #include "stages/parallel/gradient_accumulator.h"
 #include "stages/train/data_feed.h"
 #include "stages/train/phase_marker.h"
@@ -21,6 +22,7 @@ struct TrainingSettings {
   int micro_batches = 1;  ///< K, gradient accumulation steps
   AccumulationOrder order = AccumulationOrder::kReduced;
   Schedule schedule;
+  LossScaler loss_scaler;             ///< 1, but for fp16
   std::int64_t evaluate_every = 0;    ///< steps between held-out losses; 0 = never
   std::int64_t held_out_batches = 8;  ///< micro-batches in the held-out loss, over all ranks
 };
@@ -57,6 +59,7 @@ class TrainingLoop {
   TrainingSettings settings_;
   std::vector<TrainObserver*> observers_;
   PhaseMarker marked_;
+  std::int64_t updates_ = 0;        // steps that were not skipped
   float norm_and_factor_[2] = {};   // where the compute stream downloads them to
   Buffer losses_, all_losses_;      // fp64 (K), (N·K)
   Buffer held_out_, all_held_out_;  // fp64 (⌈G/N⌉), (N·⌈G/N⌉)

@@ -12,6 +12,7 @@
 #include "experiments/checks/pack.h"
 #include "experiments/checks/provenance_codes.h"
 #include "experiments/checks/ulp.h"
+#include "stages/core/convert.h"
 #include "tests/checks/rig.h"
 
 namespace zerolab::test {
@@ -171,11 +172,20 @@ TEST(PlacementCodes, LeadBackToTheNearestElement) {
 }
 
 TEST(ParameterCodes, TellElementAndStep) {
-  const auto code = decode_parameter(parameter_code(123456, 7));
-  ASSERT_TRUE(code);
-  EXPECT_EQ(code->number, 123456);
-  EXPECT_EQ(code->step, 7);
-  EXPECT_FALSE(decode_parameter(std::numeric_limits<float>::quiet_NaN()));
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
+    const ParameterCodes codes(dtype);
+    EXPECT_EQ(codes.explain(codes.code(123456, 7), 123456, 9), (Displacement{0, -2}));
+    EXPECT_EQ(codes.explain(codes.code(123460, 9), 123456, 9), (Displacement{4, 0}));
+    EXPECT_FALSE(codes.explain(std::numeric_limits<float>::quiet_NaN(), 123456, 7));
+  }
+}
+
+TEST(ParameterCodes, OfSixteenBitsAreValuesOfTheType) {
+  const ParameterCodes codes(DType::kBFloat16);
+  for (std::int64_t number = 0; number < 1000; ++number) {
+    const float code = codes.code(number, number / 7);
+    EXPECT_EQ(to_float(to_bfloat16(code)), code);
+  }
 }
 
 TEST(CheckFactory, RefusesUnknownNamesWithTheNearest) {

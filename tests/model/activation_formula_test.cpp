@@ -40,8 +40,8 @@ TEST(ActivationFormula, EqualsTheBytesThatTheModelAllocates) {
 
 TEST(ActivationFormula, CountsWhatABlockKeepsByHand) {
   // L1 C2 V3, B1 T1, no saved attention: 4 · (16·2 + 4 + 2·2 + 2 + 3) bytes.
-  EXPECT_EQ(gpt_activation_bytes({1, 2, 1, 1, 3}, 1, 1, 0), 4 * 45);
-  EXPECT_EQ(gpt_workspace_bytes({1, 2, 1, 1, 3}, 1, 1), 4 * 12 + 8);
+  EXPECT_EQ(gpt_activation_bytes({1, 2, 1, 1, 3}, 1, 1, 0, 4), 4 * 45);
+  EXPECT_EQ(gpt_workspace_bytes({1, 2, 1, 1, 3}, 1, 1, 4), 4 * 12 + 8);
 }
 
 TEST(ActivationFormula, IsAllThatAModelHolds) {

@@ -71,8 +71,9 @@ class AccumulatorTest : public testing::Test {
     return values;
   }
 
-  GradientAccumulator accumulator(AccumulationShape shape, int micro_batches, std::int64_t size) {
-    return {*device_, *stream_, *kernels_, shape, micro_batches, size};
+  GradientAccumulator accumulator(AccumulationShape shape, int micro_batches, std::int64_t size,
+                                  DType dtype = DType::kFloat32) {
+    return {*device_, *stream_, *kernels_, shape, dtype, micro_batches, size};
   }
 
   // The sum of the terms, each handed over whole.
@@ -191,6 +192,21 @@ TEST_F(AccumulatorTest, ItsBuffersAreCountedAsAccumulators) {
   const GradientAccumulator sums = accumulator(AccumulationShape::kTree, 5, 64);
 
   EXPECT_EQ(device_->ledger().held(Category::kAccumulators), 3 * 64 * 4);
+}
+
+// 256 + 1 is no bf16 value and rounds back to 256; an fp32 sum keeps every term.
+TEST_F(AccumulatorTest, SixteenBitSumsAreRoundedAtEachAddition) {
+  const std::vector<Values> all = {{256}, {1}, {1}, {1}};
+  GradientAccumulator narrow = accumulator(AccumulationShape::kRunning, 4, 1, DType::kBFloat16);
+  for (int k = 0; k < 4; ++k) {
+    narrow.add(*stream_, k, upload(all[static_cast<std::size_t>(k)]).view(), {0, 1});
+  }
+  Values total(1);
+  kernels_->download_fp32(*stream_, narrow.total(), total.data());
+  stream_->synchronize();
+
+  EXPECT_EQ(total[0], 256);
+  EXPECT_EQ(accumulate(AccumulationShape::kRunning, all)[0], 259);
 }
 
 TEST_F(AccumulatorTest, WithoutAccumulationNothingIsHeldOrDone) {

@@ -42,7 +42,7 @@ inline RunConfig test_config(int ranks, int accumulate) {
 
 /// Trains `stage` in threads as the configuration says.
 inline StageResult train(const std::string& stage, const RunConfig& config) {
-  const ModelSpec model = parse_model(config.model);
+  const ModelSpec model = model_of(config);
   const RunData data(config, model);
   const auto world = make_thread_world(config.ranks);
   StageRun run;
@@ -70,7 +70,11 @@ inline void expect_equal_bits(const StageResult& reference, const StageResult& o
     const StepRecord& a = reference.steps()[s];
     const StepRecord& b = other.steps()[s];
     EXPECT_EQ(a.loss, b.loss) << other.name << " step " << a.step;  // NaN is never equal
-    EXPECT_EQ(a.grad_norm, b.grad_norm) << other.name << " step " << a.step;
+    EXPECT_EQ(a.skipped, b.skipped) << other.name << " step " << a.step;
+    EXPECT_EQ(a.loss_scale, b.loss_scale) << other.name << " step " << a.step;
+    if (!a.skipped) {
+      EXPECT_EQ(a.grad_norm, b.grad_norm) << other.name << " step " << a.step;
+    }
     EXPECT_EQ(a.held_out_loss, b.held_out_loss) << other.name << " step " << a.step;
   }
   for (const Finding& finding : other.findings())
@@ -90,7 +94,7 @@ inline CategoryBytes without_checks(CategoryBytes bytes) {
 
 /// Fails unless every byte held and sent was predicted.
 inline void expect_predicted_bytes(const StageResult& result, const RunConfig& config) {
-  const ModelSpec model = parse_model(config.model);
+  const ModelSpec model = model_of(config);
   for (const RankResult& rank : result.ranks) {
     const Prediction predicted = predict(result.stage, config, model, rank.rank);
     const std::string who = fmt::format("{} rank {}", result.name, rank.rank);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "stages/kernels/cpu/float_types.h"
 #include "stages/kernels/cpu/segments.h"
 
 namespace zerolab::cpu {
@@ -55,10 +56,15 @@ void adamw(ThreadTeam& team, AdamWState s, float factor, const AdamWRule& rule,
   const Numbers decayed = numbers_of(rule, factor, true);
   const Numbers plain = numbers_of(rule, factor, false);
   const std::vector<Segment> pieces = pieces_of(segments, kGrain);
-  team.for_each(static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i) {
-    const Segment& piece = pieces[static_cast<std::size_t>(i)];
-    const std::int64_t at = piece.flat_begin;
-    update(s.p + at, s.g + at, s.m + at, s.v + at, piece.count, piece.decay ? decayed : plain);
+  with_float_type(s.g, [&](auto* gradients) {
+    team.for_each(static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i) {
+      const Segment& piece = pieces[static_cast<std::size_t>(i)];
+      std::int64_t at = piece.flat_begin;
+      for_fp32_pieces(gradients + at, piece.count, [&](const float* g, std::int64_t n) {
+        update(s.p + at, g, s.m + at, s.v + at, n, piece.decay ? decayed : plain);
+        at += n;
+      });
+    });
   });
 }
 

@@ -11,7 +11,7 @@ namespace zerolab::cpu {
 
 struct AdamWState {
   float* p;
-  const float* g;
+  View g;  // fp32, bf16 or fp16
   float* m;
   float* v;
 };

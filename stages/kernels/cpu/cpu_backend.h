@@ -22,6 +22,8 @@ class CpuKernels final : public Kernels {
   void fill(Stream&, View dst, float value) override;
   void upload(Stream&, const void* src, std::int64_t bytes, View dst) override;
   void download(Stream&, View src, void* dst) override;
+  void upload_fp32(Stream&, const float* src, View dst) override;
+  void download_fp32(Stream&, View src, float* dst) override;
 
   void normal(Stream&, View dst, float deviation, std::uint64_t seed, std::uint64_t stream_id,
               std::int64_t first_index) override;

@@ -5,6 +5,7 @@
 
 #include "stages/kernels/cpu/cpu_backend.h"
 #include "stages/kernels/cpu/elementwise.h"
+#include "stages/kernels/cpu/float_types.h"
 #include "stages/kernels/cpu/gemm.h"
 #include "stages/kernels/cpu/random.h"
 
@@ -83,6 +84,17 @@ void CpuKernels::download(Stream& stream, View src, void* dst) {
   launch(stream, "download", {src}, {}, [=] {
     if (!src.empty()) std::memcpy(dst, src.data, static_cast<std::size_t>(src.bytes()));
   });
+}
+
+void CpuKernels::upload_fp32(Stream& stream, const float* src, View dst) {
+  launch(stream, "upload", {}, {dst}, [dst, staged = std::vector(src, src + dst.count)] {
+    with_float_type(dst, [&](auto* to) { from_float(staged.data(), to, dst.count); });
+  });
+}
+
+void CpuKernels::download_fp32(Stream& stream, View src, float* dst) {
+  launch(stream, "download", {src}, {},
+         [=] { with_float_type(src, [&](auto* from) { to_float(from, dst, src.count); }); });
 }
 
 void CpuKernels::normal(Stream& stream, View dst, float deviation, std::uint64_t seed,

@@ -1,5 +1,6 @@
 // Launches of norms, fingerprints and optimizers: what walks the segments of a slice.
 #include <algorithm>
+#include <cmath>
 
 #include "stages/kernels/cpu/adamw.h"
 #include "stages/kernels/cpu/cpu_backend.h"
@@ -76,10 +77,10 @@ void CpuKernels::adamw(Stream& stream, View p, View g, View m, View v, View fact
   std::vector<View> writes = covered(p, segments);
   append(writes, covered(m, segments));
   append(writes, covered(v, segments));
-  const AdamWState state{p.as<float>(), g.as<float>(), m.as<float>(), v.as<float>()};
+  const AdamWState state{p.as<float>(), g, m.as<float>(), v.as<float>()};
   launch(stream, "adamw", std::move(reads), std::move(writes),
          [=, &team = team_for(stream), scale = factor.as<float>()] {
-           cpu::adamw(team, state, *scale, rule, segments);
+           if (std::isfinite(*scale)) cpu::adamw(team, state, *scale, rule, segments);
          });
 }
 
@@ -93,9 +94,10 @@ void CpuKernels::sgd(Stream& stream, View p, View g, View momentum, View factor,
   const bool has_momentum = rule.momentum != 0.0F;
   if (has_momentum) append(writes, covered(momentum, segments));
   launch(stream, "sgd", std::move(reads), std::move(writes),
-         [=, &team = team_for(stream), parameters = p.as<float>(), gradients = g.as<float>(),
+         [=, &team = team_for(stream), parameters = p.as<float>(),
           buffer = has_momentum ? momentum.as<float>() : nullptr, scale = factor.as<float>()] {
-           cpu::sgd(team, parameters, gradients, buffer, *scale, rule, segments);
+           if (!std::isfinite(*scale)) return;
+           cpu::sgd(team, parameters, g, buffer, *scale, rule, segments);
          });
 }
 

@@ -35,8 +35,19 @@ void convert_plainly(ThreadTeam& team, const From* src, To* dst, std::int64_t co
   });
 }
 
-void add_range(const float* __restrict src, float* __restrict dst, std::int64_t count) {
+void add_piece(const float* __restrict src, float* __restrict dst, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) dst[i] += src[i];
+}
+template <class T>
+void add_piece(const float* src, T* dst, std::int64_t count) {
+  constexpr std::int64_t kPiece = 1024;
+  alignas(64) float sum[kPiece];
+  for (std::int64_t i = 0; i < count; i += kPiece) {
+    const std::int64_t n = std::min(kPiece, count - i);
+    to_float(dst + i, sum, n);
+    add_piece(src + i, sum, n);
+    from_float(sum, dst + i, n);
+  }
 }
 
 }  // namespace
@@ -70,13 +81,14 @@ void cast(ThreadTeam& team, View src, View dst) {
 }
 
 void add(ThreadTeam& team, View src, View dst) {
-  float* sum = dst.as<float>();
   with_float_type(src, [&](auto* x) {
-    team.for_ranges(dst.count, kGrain, [=](Range r) {
-      float* out = sum + r.begin;
-      for_fp32_pieces(x + r.begin, r.size(), [&](const float* piece, std::int64_t n) {
-        add_range(piece, out, n);
-        out += n;
+    with_float_type(dst, [&](auto* sum) {
+      team.for_ranges(dst.count, kGrain, [=](Range r) {
+        auto* out = sum + r.begin;
+        for_fp32_pieces(x + r.begin, r.size(), [&](const float* piece, std::int64_t n) {
+          add_piece(piece, out, n);
+          out += n;
+        });
       });
     });
   });

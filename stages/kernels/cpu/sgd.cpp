@@ -1,5 +1,6 @@
 #include "stages/kernels/cpu/sgd.h"
 
+#include "stages/kernels/cpu/float_types.h"
 #include "stages/kernels/cpu/segments.h"
 
 namespace zerolab::cpu {
@@ -37,21 +38,26 @@ void update_later(float* __restrict p, const float* __restrict g, float* __restr
 
 }  // namespace
 
-void sgd(ThreadTeam& team, float* p, const float* g, float* momentum, float factor,
-         const SgdRule& rule, const std::vector<Segment>& segments) {
+void sgd(ThreadTeam& team, float* p, View g, float* momentum, float factor, const SgdRule& rule,
+         const std::vector<Segment>& segments) {
   const std::vector<Segment> pieces = pieces_of(segments, kGrain);
-  team.for_each(static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i) {
-    const Segment& piece = pieces[static_cast<std::size_t>(i)];
-    const std::int64_t at = piece.flat_begin;
-    const Numbers n{factor, piece.decay ? rule.weight_decay : 0.0F, rule.momentum,
-                    rule.learning_rate};
-    if (rule.momentum == 0.0F) {
-      update_plain(p + at, g + at, piece.count, n);
-    } else if (rule.step == 1) {
-      update_first(p + at, g + at, momentum + at, piece.count, n);
-    } else {
-      update_later(p + at, g + at, momentum + at, piece.count, n);
-    }
+  with_float_type(g, [&](auto* gradients) {
+    team.for_each(static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i) {
+      const Segment& piece = pieces[static_cast<std::size_t>(i)];
+      const Numbers n{factor, piece.decay ? rule.weight_decay : 0.0F, rule.momentum,
+                      rule.learning_rate};
+      std::int64_t at = piece.flat_begin;
+      for_fp32_pieces(gradients + at, piece.count, [&](const float* x, std::int64_t count) {
+        if (rule.momentum == 0.0F) {
+          update_plain(p + at, x, count, n);
+        } else if (rule.step == 1) {
+          update_first(p + at, x, momentum + at, count, n);
+        } else {
+          update_later(p + at, x, momentum + at, count, n);
+        }
+        at += count;
+      });
+    });
   });
 }
 

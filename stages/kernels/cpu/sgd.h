@@ -10,8 +10,8 @@
 namespace zerolab::cpu {
 
 /// Updates the segments of p and, unless the rule's momentum is 0, of `momentum`. The gradient is
-/// g·factor, plus weight_decay·p where a segment decays.
-void sgd(ThreadTeam& team, float* p, const float* g, float* momentum, float factor,
-         const SgdRule& rule, const std::vector<Segment>& segments);
+/// g·factor (g fp32, bf16 or fp16), plus weight_decay·p where a segment decays.
+void sgd(ThreadTeam& team, float* p, View g, float* momentum, float factor, const SgdRule& rule,
+         const std::vector<Segment>& segments);
 
 }  // namespace zerolab::cpu

@@ -1,0 +1,164 @@
+// Mixed precision: every stage has the bits of DDP, and holds and sends what was predicted.
+#include <cmath>
+
+#include "tests/stages/training_run.h"
+
+namespace zerolab {
+namespace {
+
+void expect_all_stages_equal(const RunConfig& config) {
+  const StageResult reference = train("ddp", config);
+  for (const Finding& finding : reference.findings()) ADD_FAILURE() << finding.message;
+  expect_predicted_bytes(reference, config);
+  for (const char* stage : {"zero1", "zero2", "zero3"}) {
+    const StageResult result = train(stage, config);
+    expect_equal_bits(reference, result);
+    expect_predicted_bytes(result, config);
+  }
+}
+
+RunConfig mixed_config(int ranks, int accumulate, const char* precision) {
+  RunConfig config = test_config(ranks, accumulate);
+  config.precision = precision;
+  // A scale that fp16 gradients of this model survive, so that steps are not all skipped.
+  config.loss_scale.initial_power = config.precision == "fp16" ? 12 : 16;
+  return config;
+}
+
+std::int64_t held(const RankResult& rank, Category category) {
+  return rank.peak_by_category[static_cast<std::size_t>(category)];
+}
+
+std::string describe(const RunConfig& c) {
+  return fmt::format("{} ranks {} accumulate {} {} clip {} reduce {} accumulate in {} overlap {}",
+                     c.precision, c.ranks, c.accumulate, c.optimizer.name, c.clip, c.reduce_dtype,
+                     c.accumulate_dtype, c.overlap);
+}
+
+class MixedPrecision : public testing::TestWithParam<int> {};
+
+TEST_P(MixedPrecision, all_stages_equal_ddp_and_the_prediction) {
+  if (kSanitized && GetParam() != 3) GTEST_SKIP() << "the corners are enough under a sanitizer";
+  int combinations = 0;
+  for (const char* precision : {"bf16", "fp16"}) {
+    for (const int accumulate : {1, 3}) {
+      for (const std::string optimizer : {"adamw", "sgd"}) {
+        for (const char* reduce : {"", "fp32"}) {
+          RunConfig config = mixed_config(GetParam(), accumulate, precision);
+          config.optimizer.name = optimizer;
+          config.reduce_dtype = reduce;
+          // The other settings take turns.
+          config.clip = combinations % 2 == 0 ? 1.0 : 0.0;
+          config.overlap = combinations % 3 != 0;
+          config.guarded = combinations % 4 == 0;
+          if (combinations % 5 == 4) config.accumulate_dtype = precision;
+          SCOPED_TRACE(describe(config));
+          expect_all_stages_equal(config);
+          ++combinations;
+          if (kSanitized && combinations > 4) return;
+        }
+      }
+    }
+  }
+  std::cout << 4 * combinations << " runs compared at " << GetParam() << " ranks\n";
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, MixedPrecision, testing::Values(1, 2, 3, 4, 8));
+
+TEST(MixedPrecision, holds_on_the_tied_network) {
+  for (const char* precision : {"bf16", "fp16"}) {
+    RunConfig config = mixed_config(3, 2, precision);
+    config.model = "tied-mlp";
+    expect_all_stages_equal(config);
+  }
+}
+
+TEST(MixedPrecision, a_payload_of_16_bits_in_fp32_training_is_equal_in_all_stages) {
+  RunConfig config = test_config(3, 2);
+  config.reduce_dtype = "bf16";
+  expect_all_stages_equal(config);
+}
+
+TEST(MixedPrecision, a_payload_of_another_16_bit_type_is_equal_in_all_stages) {
+  RunConfig config = mixed_config(3, 1, "fp16");
+  config.reduce_dtype = "bf16";
+  expect_all_stages_equal(config);
+}
+
+TEST(MixedPrecision, local_sums_are_fp32_and_equal_in_ddp_and_zero1) {
+  RunConfig config = mixed_config(3, 3, "bf16");
+  config.accumulation_order = AccumulationOrder::kLocal;
+
+  const StageResult ddp = train("ddp", config);
+  const StageResult zero1 = train("zero1", config);
+
+  expect_equal_bits(ddp, zero1);
+  expect_predicted_bytes(ddp, config);
+  expect_predicted_bytes(zero1, config);
+  EXPECT_EQ(held(ddp.ranks[0], Category::kGradients),
+            2 * held(ddp.ranks[0], Category::kParameters));
+}
+
+// ZeRO paper, section 3.1: 2 + 2 + 12 bytes a parameter; fp32 sums over micro-batches add 4, fp32
+// gradients 2 (Megatron-LM's 20 and 18).
+TEST(MixedPrecision, holds_16_20_or_18_bytes_a_parameter) {
+  const auto states = [](const RunConfig& config) {
+    const RankResult rank = train("ddp", config).ranks[0];
+    std::int64_t bytes = 0;
+    for (const Category state :
+         {Category::kParameters, Category::kGradients, Category::kAccumulators,
+          Category::kMasterWeights, Category::kFirstMoments, Category::kSecondMoments}) {
+      bytes += held(rank, state);
+    }
+    return bytes / (held(rank, Category::kMasterWeights) / 4);
+  };
+  RunConfig fp32_gradients = mixed_config(1, 1, "bf16");
+  fp32_gradients.reduce_dtype = "fp32";
+
+  EXPECT_EQ(states(mixed_config(1, 1, "bf16")), 16);
+  EXPECT_EQ(states(mixed_config(1, 2, "bf16")), 20);
+  EXPECT_EQ(states(fp32_gradients), 18);
+}
+
+TEST(MixedPrecision, reduced_over_a_tree_in_fp32_does_not_depend_on_the_world_size) {
+  for (const char* precision : {"bf16", "fp16"}) {
+    for (const char* stage : {"ddp", "zero3"}) {
+      RunConfig config = mixed_config(1, 8, precision);
+      config.reduction = Reduction::kTree;
+      config.reduce_dtype = "fp32";
+      const StageResult one = train(stage, config);
+      for (const int ranks : {2, 8}) {
+        config.ranks = ranks;
+        config.accumulate = 8 / ranks;
+        expect_equal_bits(one, train(stage, config));
+      }
+    }
+  }
+}
+
+TEST(MixedPrecision, an_overflow_is_skipped_by_all_ranks_and_halves_the_scale) {
+  RunConfig config = mixed_config(3, 1, "fp16");
+  config.loss_scale.initial_power = 24;  // beyond fp16's 65504 for any gradient above 0.004
+  config.loss_scale.hysteresis = 1;
+  config.steps = 12;
+  const StageResult ddp = train("ddp", config);
+
+  ASSERT_TRUE(ddp.steps().front().skipped);
+  double scale = std::ldexp(1.0, 24);
+  std::size_t skipped = 0;
+  for (const StepRecord& step : ddp.steps()) {
+    EXPECT_EQ(step.loss_scale, scale) << step.step;
+    if (!step.skipped) continue;
+    scale /= 2;
+    ++skipped;
+  }
+  EXPECT_LT(skipped, ddp.steps().size()) << "the scale must come down to where training goes on";
+  // Nothing changed in a skipped step.
+  const auto prints = ddp.fingerprints();
+  EXPECT_EQ(prints[0].values[1], prints[1].values[1]);
+  EXPECT_EQ(prints[0].values[2], prints[1].values[2]);
+  for (const char* stage : {"zero1", "zero2", "zero3"})
+    expect_equal_bits(ddp, train(stage, config));
+}
+
+}  // namespace
+}  // namespace zerolab
