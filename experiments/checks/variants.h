@@ -35,9 +35,11 @@ std::vector<Variant> regroupings(const RunConfig& config, const std::string& sta
                                  AccumulationOrder order);
 
 /// Runs every variant and compares its bits with the original's. The original has fingerprints, and
-/// so have what `run` returns.
+/// so have what `run` returns. A difference for which `accounted_for` finds a legitimate cause is
+/// no finding.
 std::vector<Finding> check_variants(const StageResult& original, const ParameterLayout& layout,
                                     const std::vector<Variant>& variants,
-                                    const std::function<StageResult(const RunConfig&)>& run);
+                                    const std::function<StageResult(const RunConfig&)>& run,
+                                    const std::function<bool(const Variant&)>& accounted_for = {});
 
 }  // namespace zerolab

@@ -6,13 +6,30 @@
 #include <string>
 
 #include "experiments/cli/command.h"
-#include "experiments/diff/diff.h"
+#include "experiments/diff/explain_diff.h"
 #include "experiments/report/words.h"
 
 namespace zerolab {
 namespace {
 
-int print(Console& console, const RunDiff& diff) {
+struct DiffOptions {
+  std::string a, b;
+  bool explain = false;
+};
+
+/// Whether a named difference accounts for it.
+bool print_explanation(Console& console, const DiffOptions& options, const StageDiff& stage) {
+  const std::optional<Explanation> why = explain_diff(options.a, options.b, stage);
+  console.out << (why ? "  " + why->sentence()
+                      : "  no switch, and no set of them, makes the two equal: they differ in more "
+                        "than a named difference") +
+                     "\n";
+  return why.has_value();
+}
+
+int print(Console& console, const DiffOptions& options) {
+  const RunDiff diff = diff_runs(options.a, options.b);
+  bool agree = diff.missing.empty();
   for (const StageDiff& stage : diff.stages) {
     const std::string name =
         stage.a == stage.b ? stage.a : fmt::format("{} and {}", stage.a, stage.b);
@@ -23,25 +40,28 @@ int print(Console& console, const RunDiff& diff) {
                                  stage.largest_loss_difference);
     }
     console.out << '\n';
+    if (stage.equal) continue;
+    const bool explained = options.explain && print_explanation(console, options, stage);
+    agree = agree && explained;
   }
   for (const std::string& stage : diff.missing) console.out << stage << '\n';
-  return diff.equal() ? 0 : 1;
+  return agree && !diff.stages.empty() ? 0 : 1;
 }
 
 }  // namespace
 
 void add_diff_command(CLI::App& app, Command& chosen) {
-  struct Paths {
-    std::string a, b;
-  };
-  auto paths = std::make_shared<Paths>();
+  auto options = std::make_shared<DiffOptions>();
   CLI::App* command = app.add_subcommand(
       "diff", "compare two run directories of zerolab, or one stage of each, bit by bit");
-  command->add_option("A", paths->a, "a run directory (runs/001) or one stage of it (runs/001/ddp)")
+  command
+      ->add_option("A", options->a, "a run directory (runs/001) or one stage of it (runs/001/ddp)")
       ->required();
-  command->add_option("B", paths->b, "another one")->required();
-  command->callback([&chosen, paths] {
-    chosen = [paths](Console& console) { return print(console, diff_runs(paths->a, paths->b)); };
+  command->add_option("B", options->b, "another one")->required();
+  command->add_flag("--explain", options->explain,
+                    "train both again to find the smallest set of options that makes them equal");
+  command->callback([&chosen, options] {
+    chosen = [options](Console& console) { return print(console, *options); };
   });
 }
 

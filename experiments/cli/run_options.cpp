@@ -103,7 +103,9 @@ void add_reduction_options(CLI::App& command, RunOptions& o) {
                   "of the gradients that travel [that of --precision]")
       ->type_name("fp32|bf16|fp16");
   add(command, "--accumulation-order", o.accumulation_order,
-      "sum over ranks in every micro-batch, or in the last one only", "reduced|local");
+      "sum over ranks in every micro-batch, or in the last one only; usual: ddp and zero1 in the "
+      "last, zero2 and zero3, which cannot, in every one",
+      "reduced|local|usual");
   add(command, "--overlap", o.overlap, "communicate while backward computes", "on|off");
   add(command, "--bucket-mb", o.config.bucket_mb, "MiB of gradients in a bucket, counted in fp32",
       "MIB");
@@ -194,8 +196,9 @@ RunConfig run_config(const RunOptions& options) {
   if (!options.stages.empty()) config.stages = split_list(options.stages);
   config.checks = parse_checks(options.checks);
   config.reduction = enumerator<Reduction>("--reduction", options.reduction, 4);
-  config.accumulation_order =
-      enumerator<AccumulationOrder>("--accumulation-order", options.accumulation_order, 2);
+  require_known("--accumulation-order", options.accumulation_order, {"reduced", "local", "usual"});
+  config.usual_order = options.accumulation_order == "usual";
+  if (options.accumulation_order == "local") config.accumulation_order = AccumulationOrder::kLocal;
   require_known("--overlap", options.overlap, {"on", "off"});
   config.overlap = options.overlap == "on";
   require_known("--plots", options.plots, {"on", "off"});

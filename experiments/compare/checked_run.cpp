@@ -7,6 +7,7 @@
 #include "experiments/checks/provenance.h"
 #include "experiments/checks/variants.h"
 #include "experiments/checks/volume_check.h"
+#include "experiments/compare/explain.h"
 #include "experiments/config/asks_for.h"
 #include "stages/core/error.h"
 
@@ -66,8 +67,15 @@ void check_repetitions(World& world, const RunInputs& inputs, const PlannedRun& 
     if (varied.ranks == world.world_size()) return run_stage(world, own, again);
     return run_stage(*make_thread_world(varied.ranks, varied.timeout_seconds), own, again);
   };
+  const auto accounted_for = [&](const Variant& variant) {
+    if (planned.faulty) return false;
+    const std::optional<Explanation> why =
+        explain(world, inputs, {planned, config}, {planned, variant.config});
+    if (why) run.explained.push_back(fmt::format("{} {}", variant.what, why->sentence()));
+    return why.has_value();
+  };
   append(run.result.ranks.front().findings,
-         check_variants(run.result, layout_of(inputs.model), variants, repeat));
+         check_variants(run.result, layout_of(inputs.model), variants, repeat, accounted_for));
 }
 
 /// A run that broke off: ranks without steps, and why.

@@ -20,6 +20,8 @@ using ObserverFactory = std::function<std::vector<std::unique_ptr<TrainObserver>
 struct CheckedRun {
   StageResult result;                 ///< findings of all checks among those of its ranks
   std::vector<Prediction> predicted;  ///< by rank; empty where there is no formula
+  /// Where IG met a difference that a named one accounts for (explain.h), a sentence each.
+  std::vector<std::string> explained;
 };
 
 /// Provenance first, then training under the checks that watch, then the checks that look at what

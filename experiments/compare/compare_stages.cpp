@@ -5,6 +5,7 @@
 
 #include "experiments/compare/clean_runs.h"
 #include "experiments/compare/environment.h"
+#include "experiments/compare/explain.h"
 #include "experiments/compare/judge.h"
 #include "experiments/compare/localise.h"
 #include "experiments/config/asks_for.h"
@@ -34,6 +35,7 @@ class Comparing {
     stage.predicted = std::move(finished.predicted);
     stage.compared_with = planned.compared_with;
     stage.findings = stage.result.findings();
+    stage.explained = std::move(finished.explained);
   }
 
   void judge(std::size_t index) {
@@ -50,6 +52,9 @@ class Comparing {
       if (judgement.verdict == Verdict::kDiverged && judgement.difference) {
         stage.first_divergence = find_element(reference, index, *judgement.difference);
       }
+    }
+    if (judgement.verdict == Verdict::kEqual && !stage.explained.empty()) {
+      judgement = {Verdict::kExplained, stage.explained.front(), std::nullopt};
     }
     stage.verdict = judgement.verdict;
     stage.reason = std::move(judgement.reason);
@@ -82,19 +87,51 @@ class Comparing {
     const StageResult& a = comparison_.stages[reference].result;
     const StageResult& b = comparison_.stages[candidate].result;
     Judgement bits = judge_bits(a, b, terms_);
-    const bool open = order_is_open(inputs_.config, plan_.runs[reference], plan_.runs[candidate]);
-    if (!open || !bits.difference) return bits;
+    if (!bits.difference || !b.findings().empty()) return bits;
+    if (order_is_open(inputs_.config, plan_.runs[reference], plan_.runs[candidate])) {
+      bits = judge_noise(a, b, permuted(reference), terms_, std::move(bits));
+      if (bits.verdict == Verdict::kDiverged) {
+        comparison_.notices.push_back(fmt::format("{} is not noise: {}", b.name, bits.reason));
+        return bits;
+      }
+    }
+    return explained(reference, candidate, std::move(bits));
+  }
+
+  /// The reference in other orders, itself the last.
+  const std::vector<std::vector<StepRecord>>& permuted(std::size_t reference) {
     if (permuted_.size() <= reference) permuted_.resize(reference + 1);
     std::vector<std::vector<StepRecord>>& clean = permuted_[reference];
     if (clean.empty()) {
       clean = permuted_runs(world_, inputs_, plan_.runs[reference]);
-      clean.push_back(a.steps());
+      clean.push_back(comparison_.stages[reference].result.steps());
     }
-    Judgement noise = judge_noise(a, b, clean, terms_, std::move(bits));
-    if (noise.verdict == Verdict::kDiverged) {
-      comparison_.notices.push_back(fmt::format("{} is not noise: {}", b.name, noise.reason));
+    return clean;
+  }
+
+  /// A named difference instead of `judgement`, where removing it makes the two equal.
+  Judgement explained(std::size_t reference, std::size_t candidate, Judgement judgement) {
+    const PlannedRun& a = plan_.runs[reference];
+    const PlannedRun& b = plan_.runs[candidate];
+    const RunConfig config = config_of(inputs_.config, a);
+    const std::optional<Explanation> why =
+        explain(world_, inputs_, {a, config}, {b, config_of(inputs_.config, b)});
+    if (!why) return judgement;
+    const StageResult& run = comparison_.stages[candidate].result;
+    std::string size = fmt::format("; {} over {} steps",
+                                   largest_distance(comparison_.stages[reference].result, run),
+                                   run.steps().size());
+    if (why->by_rounding) {
+      size += fmt::format(
+          "; the bound is {:.2g} of the sum of its terms' magnitudes for an element "
+          "of the gradient",
+          gradient_bound(config));
     }
-    return noise;
+    if (judgement.verdict == Verdict::kWithinNoise) {
+      size += fmt::format(", and the loss stays inside the envelope of {} clean runs",
+                          permuted(reference).size() - 1);
+    }
+    return {Verdict::kExplained, why->sentence() + size, std::move(judgement.difference)};
   }
 
   Divergence find_element(std::size_t reference, std::size_t candidate,

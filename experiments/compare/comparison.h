@@ -43,6 +43,8 @@ struct StageComparison {
   std::string reason;  ///< one sentence behind the verdict
   std::optional<Divergence> first_divergence;
   std::vector<Finding> findings;  ///< of all checks
+  /// Differences that a check met and that a named one accounts for, a sentence each.
+  std::vector<std::string> explained;
 };
 
 struct Comparison {

@@ -20,9 +20,11 @@ std::string choose_reference(const RunConfig& config, const std::string& faulty)
 /// The runs of `stages`, the reference first.
 void add_runs(ComparisonPlan& plan, const std::vector<std::string>& stages,
               const std::string& reference, const std::string& suffix, AccumulationOrder order,
-              const std::string& faulty) {
+              const std::string& faulty, bool usual = false) {
   const auto add = [&](const std::string& stage, const std::string& compared_with) {
-    plan.runs.push_back({stage + suffix, stage, compared_with, order, stage == faulty});
+    const bool local = usual && supports_local_accumulation(stage);
+    plan.runs.push_back({stage + suffix, stage, compared_with,
+                         local ? AccumulationOrder::kLocal : order, stage == faulty});
   };
   add(reference, "");
   for (const std::string& stage : stages) {
@@ -36,10 +38,12 @@ ComparisonPlan plan_comparison(const RunConfig& config, const FaultLabel* fault)
   const std::string faulty = fault ? fault->stage : "";
   ComparisonPlan plan;
   plan.reference = choose_reference(config, faulty);
-  add_runs(plan, config.stages, plan.reference, "", config.accumulation_order, faulty);
+  add_runs(plan, config.stages, plan.reference, "", config.accumulation_order, faulty,
+           config.usual_order);
 
-  const bool both_orders =
-      config.accumulate > 1 && config.accumulation_order == AccumulationOrder::kReduced && !fault;
+  const bool both_orders = config.accumulate > 1 &&
+                           config.accumulation_order == AccumulationOrder::kReduced &&
+                           !config.usual_order && !fault;
   if (!both_orders) return plan;
   std::vector<std::string> local;
   std::ranges::copy_if(config.stages, std::back_inserter(local), supports_local_accumulation);

@@ -32,7 +32,8 @@ struct ComparisonPlan {
 /// The reference is DDP where it is listed and clean, else the first clean stage. With several
 /// micro-batches all stages run in reduced order, and DDP and ZeRO-1 also in local order, as a pair
 /// of their own: their sums round differently, which is a figure, not a verdict. A fault run leaves
-/// that pair out.
+/// that pair out. In the usual order (`usual_order`) DDP and ZeRO-1 run locally instead, and
+/// ZeRO-2 and ZeRO-3, which cannot, differ from them by a named difference.
 ComparisonPlan plan_comparison(const RunConfig& config, const FaultLabel* fault);
 
 /// One stage, compared with nothing.

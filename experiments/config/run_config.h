@@ -39,6 +39,7 @@ struct RunConfig {
   Reduction reduction = Reduction::kOrdered;
   std::string reduce_dtype;  ///< of the gradients that travel; empty: that of the precision
   AccumulationOrder accumulation_order = AccumulationOrder::kReduced;
+  bool usual_order = false;  ///< each stage in the order in which libraries run it
   bool overlap = true;
   double bucket_mb = 0.25;  ///< MiB of fp32 gradients in a bucket
   int threads = 1;          ///< kernel threads a rank

@@ -40,6 +40,7 @@ void config_fields(Archive&& a, Config& c) {
   a.enumerator("reduction", c.reduction, 4);
   a("reduce_dtype", c.reduce_dtype);
   a.enumerator("accumulation_order", c.accumulation_order, 2);
+  a("usual_order", c.usual_order);
   a("overlap", c.overlap);
   a("bucket_mb", c.bucket_mb);
   a("threads", c.threads);

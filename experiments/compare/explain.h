@@ -1,0 +1,38 @@
+/// \file
+/// Whether a difference between two runs is one of the named ones: by removing it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/compare/plan.h"
+#include "experiments/compare/switches.h"
+#include "stages/comm/world.h"
+
+namespace zerolab {
+
+/// A run with a configuration of its own.
+struct Configured {
+  PlannedRun run;
+  RunConfig config;
+};
+
+/// Why two runs differ, proven: with `options` they have the same bits.
+struct Explanation {
+  std::vector<std::string> options;
+  std::vector<std::string> causes;
+  bool by_rounding = true;  ///< every one of them is
+
+  /// "differs because …; with --reduction ordered it is equal"
+  std::string sentence() const;
+};
+
+/// Trains both again with one switch after the other, then with two, and so on, until all
+/// fingerprints, losses and norms of all steps are equal: the smallest set that makes them so.
+/// nullopt where none does. `inputs` gives model and fault; thread ranks where a configuration has
+/// another number of them than `world`. All processes call it.
+std::optional<Explanation> explain(World& world, const RunInputs& inputs, const Configured& a,
+                                   const Configured& b);
+
+}  // namespace zerolab
