@@ -14,11 +14,18 @@
 
 namespace zerolab {
 
+/// Micro-batches of a step that visit the same units.
+struct TrainingUses {
+  std::vector<Use> uses;
+  std::int64_t times = 0;  ///< a step
+};
+
 /// The letters of the formulas: Ψ the layout's elements, N ranks, K micro-batches.
 struct Setting {
   ParameterLayout layout;
-  ModelUses uses;
-  GroupShape group;  ///< N ranks, how bytes travel, the reduction's order
+  ModelUses uses;                      ///< of a micro-batch that visits all units
+  std::vector<TrainingUses> skipping;  ///< micro-batches that bypass a block
+  GroupShape group;                    ///< N ranks, how bytes travel, the reduction's order
   int rank = 0;
   int micro_batches = 1;  ///< K
   int reductions = 1;     ///< R, reductions of the gradient a step: K, or 1 in local order
@@ -26,8 +33,11 @@ struct Setting {
   std::vector<Category> optimizer_states;  ///< one fp32 number a parameter each
   std::int64_t bucket_elements = 1;
   bool overlap = true;
+  bool uneven = false;  ///< micro-batches hold unequal numbers of tokens
 
   int ranks() const { return group.size(); }
+  /// All micro-batches of a step.
+  std::vector<TrainingUses> training() const;
 };
 
 /// \throws BadInput for an unknown optimizer.

@@ -21,6 +21,10 @@ void config_fields(Archive&& a, Config& c) {
   a("accumulate", c.accumulate);
   a("sequence", c.sequence);
   a("precision", c.precision);
+  a("dropout", c.dropout);
+  a("padding", c.padding);
+  a("checkpoint_every", c.checkpoint_every);
+  a("skip_block_every", c.skip_block_every);
   a("optimizer", c.optimizer.name);
   a("beta1", c.optimizer.beta1);
   a("beta2", c.optimizer.beta2);

@@ -40,7 +40,7 @@ RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun&
   const auto comm = parts.communicator(
       ranks.create_communicator(*device, comm_stream, comm_settings(config)), rank);
   const auto model = make_model(inputs.model, *device, *compute, *kernels, config.micro_batch,
-                                sequence_length(config, inputs.model));
+                                sequence_length(config, inputs.model), model_options(config));
   const std::int64_t parameters = model->layout().parameter_count();
   const auto clipper = parts.clipper(
       std::make_unique<Clipper>(*device, *compute, *comm, *kernels, config.clip, parameters),
@@ -72,8 +72,9 @@ RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun&
   }
   for (const auto& other : others) observers.push_back(other.get());
 
+  const auto weighting = parts.loss_weighting(std::make_unique<LossWeighting>());
   DataFeed feed(*inputs.data, *device, *compute, *kernels);
-  TrainingLoop loop({*device, *compute, *comm, *kernels, *model, *outermost, feed},
+  TrainingLoop loop({*device, *compute, *comm, *kernels, *model, *outermost, feed, *weighting},
                     training_settings(config, run.order), observers);
   const DrainWhileUnwinding drain(*comm, *compute);
   loop.run();
