@@ -53,7 +53,9 @@ inline bool has_backward(const MicroBatch& micro_batch) {
 struct StepSettings {
   std::int64_t step = 1;  ///< from 1; AdamW's bias correction. A skipped step does not count
   float learning_rate = 0;
-  double gradient_scale = 1;  ///< makes a mean of the sum: 1 / (N·K), and undoes the loss scale
+  /// Makes the mean over the global batch of the sum: 1 / (N·K), or B·T over the tokens that count;
+  /// and undoes the loss scale.
+  double gradient_scale = 1;
 };
 
 /// A slice of one state that this rank owns (or holds a copy of, for replicated state).

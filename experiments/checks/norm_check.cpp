@@ -75,7 +75,9 @@ void NormCheck::step_ended(const StepRecord& record, Stage&) {
   step.sum_of_squares = sum_of_squares(gradients_);
   step.norm = record.grad_norm;
   step.factor = record.factor;
-  step.loss_scale = record.loss_scale;
+  // 1 / (N·K) where all micro-batches hold the same number of tokens.
+  step.scale = static_cast<double>(context_.model.loss_terms()) /
+               (static_cast<double>(record.tokens) * record.loss_scale);
   if (steps_.size() == kStepsPerComparison) compare_with_other_ranks();
 }
 
@@ -102,9 +104,7 @@ void NormCheck::compare(const std::vector<Step>& by_rank) {
     sum += share.sum_of_squares;
     count += share.count;
   }
-  const double scale =
-      1.0 / (static_cast<double>(by_rank.size()) * static_cast<double>(context_.config.accumulate) *
-             by_rank[0].loss_scale);
+  const double scale = by_rank.front().scale;
   const double limit = context_.config.clip;
   const ExpectedNorm expected = expected_norm(sum, count, scale, limit);
   for (std::size_t r = 0; r < by_rank.size(); ++r) {

@@ -42,8 +42,8 @@ class NormCheck final : public Check {
     std::int64_t step = 0;
     std::int64_t count = 0;      // elements summed on this rank
     double sum_of_squares = 0;   // this rank's share
+    double scale = 0;            // that makes the mean of the summed gradient
     float norm = 0, factor = 0;  // as reported
-    double loss_scale = 1;
   };
 
   void compare_with_other_ranks();

@@ -43,6 +43,13 @@ StageSettings settings_for(const RunConfig& config, AccumulationOrder order, dou
   return settings;
 }
 
+/// Every micro-batch visits every block, so that each contributor must reach each element.
+ModelOptions options_for(const RunConfig& config) {
+  ModelOptions options = model_options(config);
+  options.skip_block_every = 0;
+  return options;
+}
+
 const Fault& fault_of(const RunInputs& inputs, const CleanParts& none) {
   return inputs.fault != nullptr ? *inputs.fault : none;
 }
@@ -77,7 +84,7 @@ class ProvenanceRun {
                   .communicator(ranks.create_communicator(*device_, second_ ? *second_ : *compute_,
                                                           comm_settings(config_)),
                                 ranks.rank())),
-        shape_(make_model(spec_, *device_, *compute_, *kernels_, 1, 1)),
+        shape_(make_model(spec_, *device_, *compute_, *kernels_, 1, 1, options_for(config_))),
         model_(*shape_, *device_, *compute_, *kernels_),
         initial_(model_.numbers(), codes_, *kernels_),
         clipper_(fault_of(inputs, none_)

@@ -26,23 +26,41 @@ constexpr std::int64_t kExchanged = std::int64_t{1} << 19;
 class ReductionCheck::Probe final : public ForwardingStage {
  public:
   Probe(Stage& inner, ReductionCheck& check, std::size_t units)
-      : ForwardingStage(inner), check_(check), gradients_(units) {}
+      : ForwardingStage(inner), check_(check), gradients_(units), unreduced_(units) {}
 
   void begin(const MicroBatch& micro_batch) override {
     check_.micro_batch_begins(micro_batch);
+    if (micro_batch.index == 0) unreduced_.assign(unreduced_.size(), false);
+    reduces_ = micro_batch.reduce;
+    if (reduces_ && has_backward(micro_batch)) hand_over_unused(micro_batch);
     inner_.begin(micro_batch);
   }
   View gradients(const Use& use) override {
     return gradients_.at(static_cast<std::size_t>(use.unit)) = inner_.gradients(use);
   }
   void gradients_ready(const Use& use) override {
+    unreduced_.at(static_cast<std::size_t>(use.unit)) = !reduces_;
     check_.handed_over(use.unit, gradients_.at(static_cast<std::size_t>(use.unit)));
     inner_.gradients_ready(use);
   }
 
  private:
+  /// In local order, units of which the micro-batches before have left a sum, and to which this one
+  /// adds nothing.
+  void hand_over_unused(const MicroBatch& micro_batch) {
+    std::vector<bool> left = unreduced_;
+    for (const Use& use : micro_batch.uses) {
+      if (use.completes_gradient) left.at(static_cast<std::size_t>(use.unit)) = false;
+    }
+    for (std::size_t unit = 0; unit < left.size(); ++unit) {
+      if (left[unit]) check_.handed_over(static_cast<UnitId>(unit), gradients_[unit]);
+    }
+  }
+
   ReductionCheck& check_;
   std::vector<View> gradients_;  // by unit: where backward has added
+  std::vector<bool> unreduced_;  // by unit: complete in a micro-batch that was not reduced
+  bool reduces_ = true;          // the present micro-batch
 };
 
 ReductionCheck::ReductionCheck(const CheckContext& context)

@@ -8,6 +8,7 @@
 #include "experiments/checks/reference_check.h"
 #include "experiments/config/validate.h"
 #include "experiments/runner/stage_factory.h"
+#include "stages/model/model_factory.h"
 
 namespace zerolab {
 namespace {
@@ -79,7 +80,16 @@ std::vector<Variant> regroupings(const RunConfig& config, const std::string& sta
   threads.threads = config.threads == 1 ? 2 : 1;
   variants.push_back(regrouping(threads, fmt::format("with {} threads a rank instead of {}",
                                                      threads.threads, config.threads)));
-  if (order == AccumulationOrder::kReduced && config.comm == "thread") {
+  if (parse_model(config.model).is_gpt()) {
+    RunConfig checkpoints = plain(config);
+    checkpoints.checkpoint_every = config.checkpoint_every == 0 ? 1 : 0;
+    variants.push_back(regrouping(checkpoints, checkpoints.checkpoint_every == 0
+                                                   ? "without activation checkpoints"
+                                                   : "with activation checkpoints"));
+  }
+  // Which block is bypassed depends on the turn of a micro-batch, so on the split.
+  const bool split_matters = config.skip_block_every > 0;
+  if (order == AccumulationOrder::kReduced && config.comm == "thread" && !split_matters) {
     for (Variant& variant : splits(config)) variants.push_back(std::move(variant));
   }
   return variants;

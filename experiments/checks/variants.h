@@ -24,13 +24,15 @@ struct Variant {
 /// and freed memory.
 std::vector<Variant> repetitions(const RunConfig& config);
 
-/// IG: another bucket size, overlap, number of threads, and split of the global batch into ranks
-/// and micro-batches, as far as the promise reaches:
+/// IG: another bucket size, overlap, number of threads, activation checkpoints instead of none (or
+/// the other way round), and another split of the global batch into ranks and micro-batches, as far
+/// as the promise reaches:
 ///  - the bucket only where bits do not follow it: not in `zero3`, nor with `ring` or `native`
 ///    reductions over three ranks or more;
-///  - the split only in `reduced` order with thread ranks; any with `tree`, and between N ranks
-///  with
-///    one micro-batch and one rank with N of them with `ordered`, which adds up in the same order.
+///  - checkpoints only in a model that has blocks;
+///  - the split only in `reduced` order with thread ranks and without skipped blocks; any with
+///    `tree`, and between N ranks with one micro-batch and one rank with N of them with `ordered`,
+///    which adds up in the same order.
 std::vector<Variant> regroupings(const RunConfig& config, const std::string& stage,
                                  AccumulationOrder order);
 

@@ -54,6 +54,9 @@ void add_model_options(CLI::App& command, RunConfig& c) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->expected(1, -1);
   add(command, "--seq", c.sequence, "tokens of a sequence (0: the model's longest)", "TOKENS");
+  add(command, "--padding", c.padding,
+      "largest part of a sequence that may be padding, whose tokens do not count; drawn for each",
+      "PART");
   command
       .add_option("--load-weights", c.load_weights,
                   "start from this safetensors file [weights drawn from --seed]")
@@ -86,7 +89,17 @@ void add_training_options(CLI::App& command, RunConfig& c) {
       "STEPS");
   add(command, "--weight-decay", c.optimizer.weight_decay, "of matrices", "X");
   add(command, "--clip", c.clip, "largest norm of the gradient (0: no clipping)", "NORM");
-  add(command, "--seed", c.seed, "of weights and of the order of the data", "N");
+  command
+      .add_option("--dropout", c.dropout,
+                  "probability that an activation is dropped in training [0, or what the model's "
+                  "config.json says]")
+      ->type_name("P");
+  add(command, "--checkpoint-every", c.checkpoint_every,
+      "keep the input of so many blocks only, and compute them again in backward (0: keep all)",
+      "BLOCKS");
+  add(command, "--skip-block-every", c.skip_block_every,
+      "bypass one block in every so many micro-batches of a step (0: never)", "MICRO-BATCHES");
+  add(command, "--seed", c.seed, "of weights, of dropout and of the order of the data", "N");
   add(command, "--eval-every", c.evaluate_every, "steps between held-out losses (0: none)",
       "STEPS");
 }

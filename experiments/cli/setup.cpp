@@ -21,10 +21,22 @@ void require_stage_of(const FaultLabel& fault, const RunConfig& config) {
             fault.stage);
 }
 
+/// A config.json's dropout holds where the command line does not say otherwise.
+void take_dropout_of_file(Setup& setup) {
+  const double dropout = dropout_of_file(setup.model);
+  setup.config.dropout = dropout;
+  if (dropout == 0) return;
+  setup.model.notices.push_back(
+      fmt::format("[model] dropout is {}, which {} says (or leaves to the default of GPT-2); "
+                  "--dropout 0 turns it off",
+                  dropout, setup.model.name));
+}
+
 /// Opens what this process reads. Everything is looked at before a step is trained.
-void open_inputs(Setup& setup, Purpose purpose) {
+void open_inputs(Setup& setup, Purpose purpose, bool dropout_given) {
   const RunConfig& config = setup.config;
   setup.model = model_of(config);
+  if (!dropout_given) take_dropout_of_file(setup);
   validate(config, setup.model, purpose);
   if (!config.fault.empty()) {
     setup.fault = make_fault(config.fault);
@@ -72,7 +84,7 @@ Setup set_up(Console& console, const RunOptions& options, RunConfig config, Purp
   setup.world = console.world;
   setup.config = std::move(config);
   setup.plots = options.plots == "on";
-  run_agreed(*setup.world, [&] { open_inputs(setup, purpose); });
+  run_agreed(*setup.world, [&] { open_inputs(setup, purpose, options.given("--dropout")); });
   // Last, so that nothing is left to go wrong but the training itself.
   run_agreed(*setup.world, [&] {
     if (setup.speaks()) setup.directory = std::make_unique<RunDirectory>(setup.config.out);

@@ -11,8 +11,9 @@
 namespace zerolab {
 namespace {
 
-/// \throws BadInput for the first option that changes what is trained. Threads, buckets and overlap
-/// do not, where the order of the sums is ours; --data may have another path and the same content.
+/// \throws BadInput for the first option that changes what is trained. Threads, buckets, overlap
+/// and activation checkpoints do not, where the order of the sums is ours; --data may have another
+/// path and the same content.
 void require_same_training(const std::string& directory, const RunConfig& baseline,
                            const RunConfig& now) {
   const auto same = [&](const char* option, const auto& before, const auto& after) {
@@ -39,6 +40,9 @@ void require_same_training(const std::string& directory, const RunConfig& baseli
   same("--warmup", baseline.warmup_steps, now.warmup_steps);
   same("--clip", baseline.clip, now.clip);
   same("--seed", baseline.seed, now.seed);
+  same("--dropout", baseline.dropout, now.dropout);
+  same("--padding", baseline.padding, now.padding);
+  same("--skip-block-every", baseline.skip_block_every, now.skip_block_every);
   same("--eval-every", baseline.evaluate_every, now.evaluate_every);
 }
 

@@ -11,15 +11,18 @@ namespace {
 
 /// What a check said first about a stage.
 struct Saying {
+  std::string check;
   std::int64_t step;
   std::string phase, tensor;
   int rank;
   std::string sentence;
 
-  /// A wrong value must be placed in a tensor and on a rank.
+  /// A wrong value must be placed in a tensor and on a rank; where a run was repeated with another
+  /// cut, no rank of the one has its like in the other.
   bool is_placed() const {
     const bool value = phase == "gradients" || phase == "parameters" || phase == "optimizer_state";
-    return !value || (!tensor.empty() && rank >= 0);
+    const bool repeated = check == "IG" || check == "REP";
+    return !value || (!tensor.empty() && (rank >= 0 || repeated));
   }
 };
 
@@ -27,12 +30,12 @@ std::optional<Saying> first_saying(const StageComparison& stage, const std::stri
   if (check == "REF") {
     if (!stage.first_divergence) return std::nullopt;
     const Divergence& first = *stage.first_divergence;
-    return Saying{first.step, first.phase, first.tensor, first.rank,
-                  stage.reason + "; " + first.sentence};
+    return Saying{check,        first.step, first.phase,
+                  first.tensor, first.rank, stage.reason + "; " + first.sentence};
   }
   const auto found = std::ranges::find(stage.findings, check, &Finding::check);
   if (found == stage.findings.end()) return std::nullopt;
-  return Saying{found->step, found->phase, found->tensor, found->rank, found->message};
+  return Saying{check, found->step, found->phase, found->tensor, found->rank, found->message};
 }
 
 DetectorOutcome outcome_of_detector(const Comparison& comparison, const StageComparison& stage,

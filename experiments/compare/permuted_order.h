@@ -23,9 +23,15 @@ class PermutedOrder final : public BatchSource {
                 HostBatch& batch) const override {
     source_.training(step, order_.at(static_cast<std::size_t>(global_micro_batch)), batch);
   }
+  std::int64_t valid_targets(std::int64_t step, std::int64_t global_micro_batch) const override {
+    return source_.valid_targets(step, order_.at(static_cast<std::size_t>(global_micro_batch)));
+  }
   std::int64_t held_out_count() const override { return source_.held_out_count(); }
   void held_out(std::int64_t index, HostBatch& batch) const override {
     source_.held_out(index, batch);
+  }
+  std::int64_t valid_held_out(std::int64_t index) const override {
+    return source_.valid_held_out(index);
   }
 
  private:

@@ -29,7 +29,9 @@ struct RunConfig {
   std::string accumulate_dtype = "fp32";  ///< of sums over micro-batches
   LossScaleSettings loss_scale;           ///< fp16 only
   double dropout = 0;                     ///< probability that an activation is dropped
+  double padding = 0;        ///< sequences end in padding, up to this part of them drawn for each
   int checkpoint_every = 0;  ///< recompute the activations of so many blocks at once; 0: keep all
+  int skip_block_every = 0;  ///< bypass one block in every so many micro-batches; 0: never
   std::vector<std::string> groups;  ///< parameter groups, "PATTERN:lr=X,decay=Y"
   OptimizerSettings optimizer;
   double learning_rate = 1e-3;

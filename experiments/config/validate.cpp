@@ -122,6 +122,25 @@ void validate_sequence(const RunConfig& config, const ModelSpec& model) {
   }
 }
 
+void validate_model_options(const RunConfig& config, const ModelSpec& model) {
+  require_number("--dropout", config.dropout, config.dropout >= 0 && config.dropout < 1,
+                 "a probability of at least 0 and below 1");
+  require_number("--padding", config.padding, config.padding >= 0 && config.padding <= 1,
+                 "a part between 0 and 1");
+  require_between("--checkpoint-every", config.checkpoint_every, 0, 1 << 20);
+  require_between("--skip-block-every", config.skip_block_every, 0, config.accumulate);
+  if (model.is_gpt()) return;
+  const auto refuse = [&](const char* option, bool given, const char* reason) {
+    if (given) bad_input("[options] {} {} {}; leave it out", model.name, reason, option);
+  };
+  refuse("--dropout", config.dropout > 0, "has no dropout, so it cannot take");
+  refuse("--padding", config.padding > 0, "has no tokens that could be padding, so it cannot take");
+  refuse("--checkpoint-every", config.checkpoint_every > 0,
+         "keeps of each layer only what the next one reads, so nothing is saved by");
+  refuse("--skip-block-every", config.skip_block_every > 0,
+         "has no residual blocks that could be bypassed, so it cannot take");
+}
+
 /// ZeRO-2 and ZeRO-3 free a gradient as soon as it is reduced, so nothing is left to add up
 /// locally.
 void validate_order(const RunConfig& config) {
@@ -160,6 +179,7 @@ void validate(const RunConfig& config, const ModelSpec& model, Purpose purpose) 
   validate_numbers(config, purpose);
   validate_precision(config);
   validate_sequence(config, model);
+  validate_model_options(config, model);
   validate_order(config);
 }
 

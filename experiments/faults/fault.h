@@ -12,6 +12,7 @@
 #include "stages/device/device.h"
 #include "stages/kernels/kernels.h"
 #include "stages/optim/clipper.h"
+#include "stages/train/loss_weighting.h"
 
 namespace zerolab {
 
@@ -63,6 +64,10 @@ class Fault {
   virtual std::unique_ptr<Clipper> clipper(std::unique_ptr<Clipper> clean, Device&, Stream&,
                                            Communicator&, Kernels&, double /*max_norm*/,
                                            std::int64_t /*global_count*/) const {
+    return clean;
+  }
+  virtual std::unique_ptr<LossWeighting> loss_weighting(
+      std::unique_ptr<LossWeighting> clean) const {
     return clean;
   }
   virtual StageFactory stage(StageFactory clean) const { return clean; }

@@ -12,6 +12,8 @@ std::vector<std::unique_ptr<Fault>> faults() {
   all.push_back(make_sum_not_mean());
   all.push_back(make_bucket_overwritten_in_flight());
   all.push_back(make_rank_dependent_collectives());
+  all.push_back(make_mean_of_means());
+  all.push_back(make_dropout_differs_on_recompute());
   return all;
 }
 

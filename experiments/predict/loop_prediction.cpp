@@ -7,7 +7,6 @@
 namespace zerolab {
 namespace {
 
-constexpr std::int64_t kLossBytes = 8;     // fp64
 constexpr std::int64_t kMaximumBytes = 4;  // bits of the largest gradient
 constexpr std::int64_t kSumFolds = 3;      // fp64 partial sums of the order-free sum
 
@@ -15,6 +14,9 @@ constexpr std::int64_t kSumFolds = 3;      // fp64 partial sums of the order-fre
 std::int64_t norm_bytes(std::int64_t ranks) {
   return (kMaximumBytes + 8 * kSumFolds) * (1 + ranks) + 2 * 4;
 }
+
+// fp64: the loss of a micro-batch, and its tokens where they may differ in number.
+std::int64_t scalars(bool uneven) { return uneven ? 2 : 1; }
 
 std::int64_t time_of(const RunConfig& config, const GptConfig& gpt) {
   return config.sequence > 0 ? config.sequence : gpt.max_time;
@@ -35,7 +37,7 @@ CategoryBytes loop_bytes(const RunConfig& config, const ModelSpec& model, const 
     const std::int64_t time = time_of(config, gpt);
     // The CPU's attention keeps a maximum and an inverse sum for each row of each head.
     const std::int64_t saved = 2 * batch * gpt.heads * time;
-    activations = gpt_activation_bytes(gpt, batch, time, saved, size);
+    activations = gpt_activation_bytes(gpt, batch, time, saved, size, config.checkpoint_every);
     workspace = gpt_workspace_bytes(gpt, batch, time, size);
     if (widened) workspace += 4 * gpt_widening_elements(gpt, batch, time);
     workspace += 2 * 4 * batch * time;  // inputs and targets, int32
@@ -47,9 +49,10 @@ CategoryBytes loop_bytes(const RunConfig& config, const ModelSpec& model, const 
     workspace += 2 * 4 * batch * width;  // inputs and targets, fp32
   }
   workspace += norm_bytes(ranks);
-  // Losses of each micro-batch: this rank's and all ranks'.
-  workspace += kLossBytes * setting.micro_batches * (1 + ranks);
-  if (config.evaluate_every > 0) workspace += kLossBytes * held_out_of_rank(config) * (1 + ranks);
+  // Scalars of each micro-batch: this rank's and all ranks'.
+  std::int64_t micro_batches = setting.micro_batches;
+  if (config.evaluate_every > 0) micro_batches += held_out_of_rank(config);
+  workspace += 8 * scalars(setting.uneven) * micro_batches * (1 + ranks);
   of(bytes, Category::kCommunicationStaging) = staging_bytes(setting.group);
   return bytes;
 }
@@ -57,7 +60,7 @@ CategoryBytes loop_bytes(const RunConfig& config, const ModelSpec& model, const 
 void add_control_per_step(CommLedger::Table& table, const Setting& setting, bool sharded_gradient) {
   const std::int64_t ranks = setting.ranks();
   add_calls(table, setting, Traffic::kControl, CollectiveOp::kAllGather, DType::kFloat64,
-            setting.micro_batches * ranks);
+            scalars(setting.uneven) * setting.micro_batches * ranks);
   if (!sharded_gradient) return;
   add_calls(table, setting, Traffic::kControl, CollectiveOp::kAllGather, DType::kInt32, ranks);
   add_calls(table, setting, Traffic::kControl, CollectiveOp::kAllGather, DType::kFloat64,
@@ -71,7 +74,7 @@ std::int64_t held_out_of_rank(const RunConfig& config) {
 void add_control_per_evaluation(CommLedger::Table& table, const Setting& setting,
                                 const RunConfig& config) {
   add_calls(table, setting, Traffic::kControl, CollectiveOp::kAllGather, DType::kFloat64,
-            held_out_of_rank(config) * setting.ranks());
+            scalars(setting.uneven) * held_out_of_rank(config) * setting.ranks());
 }
 
 }  // namespace zerolab

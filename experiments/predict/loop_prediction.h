@@ -13,8 +13,8 @@ namespace zerolab {
 /// communicator's staging. Held from the start to the end.
 CategoryBytes loop_bytes(const RunConfig& config, const ModelSpec& model, const Setting& setting);
 
-/// Scalars of one step: the losses, and where the gradient is sharded the norm: 28·(N−1) bytes
-/// sent.
+/// Scalars of one step: the losses, with padding also the numbers of tokens that count, and where
+/// the gradient is sharded the norm: 28·(N−1) bytes sent.
 void add_control_per_step(CommLedger::Table& table, const Setting& setting, bool sharded_gradient);
 
 /// ⌈G/N⌉: held-out micro-batches that each rank runs for one held-out loss over G.

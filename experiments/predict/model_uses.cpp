@@ -1,5 +1,8 @@
 #include "experiments/predict/model_uses.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace zerolab {
 namespace {
 
@@ -21,9 +24,34 @@ ModelUses there_and_back(const std::vector<UnitId>& forward) {
   return uses;
 }
 
+/// Inserts the second forward pass of blocks [begin, end) before the backward pass of the last.
+void recompute(std::vector<Use>& uses, const ModelSpec& model, std::int64_t begin,
+               std::int64_t end) {
+  const UnitId last = unit_of_block(model, end - 1);
+  const auto backward = std::ranges::find_if(
+      uses, [&](const Use& use) { return use.unit == last && use.phase == Phase::kBackward; });
+  std::vector<Use> again;
+  for (std::int64_t block = begin; block < end; ++block) {
+    again.push_back({.unit = unit_of_block(model, block), .phase = Phase::kRecompute});
+  }
+  uses.insert(backward, again.begin(), again.end());
+}
+
 }  // namespace
 
-ModelUses uses_of(const ModelSpec& model) {
+// Units are numbered in the order in which gradients complete: the final norm is unit 0.
+UnitId unit_of_block(const ModelSpec& model, std::int64_t block) {
+  return static_cast<UnitId>(model.gpt().layers - block);
+}
+
+std::vector<Use> without(const std::vector<Use>& uses, UnitId unit) {
+  std::vector<Use> rest;
+  std::ranges::copy_if(uses, std::back_inserter(rest),
+                       [&](const Use& use) { return use.unit != unit; });
+  return rest;
+}
+
+ModelUses uses_of(const ModelSpec& model, std::int64_t checkpoint_every) {
   // Units are numbered in the order in which gradients complete: the last applied is unit 0.
   std::vector<UnitId> forward;
   if (model.is_gpt()) {
@@ -37,7 +65,14 @@ ModelUses uses_of(const ModelSpec& model) {
     for (UnitId unit = first; unit >= 0; --unit) forward.push_back(unit);
     forward.push_back(first);
   }
-  return there_and_back(forward);
+  ModelUses uses = there_and_back(forward);
+  if (checkpoint_every > 0) {
+    for (std::int64_t begin = 0; begin < model.gpt().layers; begin += checkpoint_every) {
+      recompute(uses.training, model, begin,
+                std::min(begin + checkpoint_every, model.gpt().layers));
+    }
+  }
+  return uses;
 }
 
 }  // namespace zerolab

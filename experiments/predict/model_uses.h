@@ -14,6 +14,14 @@ struct ModelUses {
   std::vector<Use> training, evaluation;
 };
 
-ModelUses uses_of(const ModelSpec& model);
+/// With activation checkpoints every so many blocks: the forward pass of each segment comes again
+/// before its backward pass.
+ModelUses uses_of(const ModelSpec& model, std::int64_t checkpoint_every = 0);
+
+/// The visits of a micro-batch that bypasses a unit.
+std::vector<Use> without(const std::vector<Use>& uses, UnitId unit);
+
+/// The unit of a GPT's block, 0 the first.
+UnitId unit_of_block(const ModelSpec& model, std::int64_t block);
 
 }  // namespace zerolab

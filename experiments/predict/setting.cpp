@@ -60,12 +60,42 @@ StateTypes state_types(const RunConfig& config) {
   return types;
 }
 
+std::vector<TrainingUses> Setting::training() const {
+  std::vector<TrainingUses> all = {{uses.training, micro_batches}};
+  for (const TrainingUses& other : skipping) {
+    all.front().times -= other.times;
+    all.push_back(other);
+  }
+  if (all.front().times == 0) all.erase(all.begin());
+  return all;
+}
+
+namespace {
+
+// Every M-th micro-batch bypasses a block, each time the next one.
+std::vector<TrainingUses> skipping_uses(const RunConfig& config, const ModelSpec& model,
+                                        const std::vector<Use>& all) {
+  std::vector<TrainingUses> skipping;
+  if (config.skip_block_every == 0) return skipping;
+  const std::int64_t bypasses = config.accumulate / config.skip_block_every;
+  const std::int64_t blocks = model.gpt().layers;
+  for (std::int64_t block = 0; block < std::min(blocks, bypasses); ++block) {
+    skipping.push_back({without(all, unit_of_block(model, block)),
+                        bypasses / blocks + (block < bypasses % blocks ? 1 : 0)});
+  }
+  return skipping;
+}
+
+}  // namespace
+
 Setting make_setting(const RunConfig& config, const ModelSpec& model, int rank) {
   const WireKind wire = config.comm == "mpi" ? WireKind::kMessages : WireKind::kPeerView;
   const bool local = config.accumulation_order == AccumulationOrder::kLocal;
   Setting setting;
   setting.layout = layout_of(model);
-  setting.uses = uses_of(model);
+  setting.uses = uses_of(model, config.checkpoint_every);
+  setting.skipping = skipping_uses(config, model, setting.uses.training);
+  setting.uneven = config.padding > 0;
   setting.group = world_shape(config.ranks, config.ranks_per_node, wire, config.reduction);
   setting.rank = rank;
   setting.micro_batches = config.accumulate;

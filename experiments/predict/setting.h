@@ -24,11 +24,18 @@ struct StateTypes {
   bool master_weights = false;
 };
 
+/// Micro-batches of a step that visit the same units.
+struct TrainingUses {
+  std::vector<Use> uses;
+  std::int64_t times = 0;  ///< a step
+};
+
 /// The letters of the formulas: Ψ the layout's elements, N ranks, K micro-batches.
 struct Setting {
   ParameterLayout layout;
-  ModelUses uses;
-  GroupShape group;  ///< N ranks, how bytes travel, the reduction's order
+  ModelUses uses;                      ///< of a micro-batch that visits all units
+  std::vector<TrainingUses> skipping;  ///< micro-batches that bypass a block
+  GroupShape group;                    ///< N ranks, how bytes travel, the reduction's order
   int rank = 0;
   int micro_batches = 1;  ///< K
   int reductions = 1;     ///< R, reductions of the gradient a step: K, or 1 in local order
@@ -37,11 +44,14 @@ struct Setting {
   std::int64_t bucket_elements = 1;
   bool overlap = true;
   StateTypes types;
+  bool uneven = false;  ///< micro-batches hold unequal numbers of tokens
 
   /// Bytes of a parameter, and of a gradient: p and g in the formulas.
   std::int64_t p() const { return static_cast<std::int64_t>(size_of(types.parameters)); }
   std::int64_t g() const { return static_cast<std::int64_t>(size_of(types.gradients)); }
   int ranks() const { return group.size(); }
+  /// All micro-batches of a step.
+  std::vector<TrainingUses> training() const;
 };
 
 /// \throws BadInput for an unknown optimizer.

@@ -31,12 +31,13 @@ StagePrediction predict_zero2(const Setting& setting) {
   for (const UnitLayout& unit : setting.layout.units()) units.push_back(unit.size);
   // A unit that the micro-batch does not use is zeroed in the bucket itself.
   const std::vector<std::int64_t> absent(units.size(), 0);
-  const std::vector<Use>& uses = setting.uses.training;
-  const std::vector<GradientsAt> gradients = gradients_by_use(uses, units, absent);
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    Moment moment{moment_name(setting, uses[i]), {}};
-    of(moment.bytes, Category::kUnitGradients) = setting.g() * gradients[i].computing;
-    result.training.push_back(std::move(moment));
+  for (const auto& [uses, times] : setting.training()) {
+    const std::vector<GradientsAt> gradients = gradients_by_use(uses, units, absent);
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      Moment moment{moment_name(setting, uses[i]), {}};
+      of(moment.bytes, Category::kUnitGradients) = setting.g() * gradients[i].computing;
+      result.training.push_back(std::move(moment));
+    }
   }
 
   for (const std::int64_t bucket : buckets) {

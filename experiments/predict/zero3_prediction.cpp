@@ -6,7 +6,9 @@
 //            gφ(u) for the gradient of each unit, from its first backward use until it is reduced
 //   sent     K times: an all-gather of φ(u) for each run of uses that read u, a reduce-scatter of
 //            each φ(u). Where forward and backward read every unit once (the tied head's two uses
-//            are one run) that is 3(N−1)/N·Φ elements (section 7.2.2)
+//            are one run) that is 3(N−1)/N·Φ elements (section 7.2.2). Activation checkpoints of
+//            k blocks add (k−1)/k·Φ of the blocks: a segment gathers each again to recompute it,
+//            and the last one's copy serves its backward too
 #include <algorithm>
 
 #include "experiments/predict/stage_prediction.h"
@@ -15,11 +17,10 @@
 namespace zerolab {
 namespace {
 
-std::vector<Moment> moments(const Setting& setting, const std::vector<Use>& uses,
-                            const std::vector<std::int64_t>& units) {
+void add_moments(std::vector<Moment>& all, const Setting& setting, const std::vector<Use>& uses,
+                 const std::vector<std::int64_t>& units) {
   const std::vector<std::int64_t> gathered = gathered_by_use(uses, units, setting.overlap);
   const std::vector<GradientsAt> gradients = gradients_by_use(uses, units, units);
-  std::vector<Moment> all;
   for (std::size_t i = 0; i < uses.size(); ++i) {
     for (const std::int64_t gradient : {gradients[i].computing, gradients[i].handing_on}) {
       Moment moment{moment_name(setting, uses[i]), {}};
@@ -28,7 +29,6 @@ std::vector<Moment> moments(const Setting& setting, const std::vector<Use>& uses
       all.push_back(std::move(moment));
     }
   }
-  return all;
 }
 
 void add_gathers(CommLedger::Table& table, const Setting& setting, const std::vector<Use>& uses,
@@ -51,10 +51,11 @@ StagePrediction predict_zero3(const Setting& setting) {
   add_states(result.lasting, setting, owned);
   add_payload(result.lasting, setting, *std::max_element(units.begin(), units.end()));
 
-  result.training = moments(setting, setting.uses.training, units);
-  result.evaluation = moments(setting, setting.uses.evaluation, units);
-
-  add_gathers(result.per_step, setting, setting.uses.training, units, setting.micro_batches);
+  for (const auto& [uses, times] : setting.training()) {
+    add_moments(result.training, setting, uses, units);
+    add_gathers(result.per_step, setting, uses, units, times);
+  }
+  add_moments(result.evaluation, setting, setting.uses.evaluation, units);
   for (const std::int64_t unit : units) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
               setting.types.travelling, unit, setting.micro_batches);

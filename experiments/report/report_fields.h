@@ -27,6 +27,10 @@ void config_fields(Archive&& a, Config& c) {
   a("loss_scale_window", c.loss_scale.window);
   a("loss_scale_hysteresis", c.loss_scale.hysteresis);
   a("loss_scale_minimum", c.loss_scale.minimum);
+  a("dropout", c.dropout);
+  a("padding", c.padding);
+  a("checkpoint_every", c.checkpoint_every);
+  a("skip_block_every", c.skip_block_every);
   a("optimizer", c.optimizer.name);
   a("beta1", c.optimizer.beta1);
   a("beta2", c.optimizer.beta2);

@@ -21,6 +21,15 @@ std::string subtitle(const Comparison& comparison) {
                   counted(config.ranks, "rank"), counted(config.steps, "step"), config.precision,
                   config.optimizer.name, name_of(config.reduction));
   if (config.accumulate > 1) text += fmt::format(" · accumulation {}", config.accumulate);
+  if (config.dropout > 0) text += fmt::format(" · dropout {:g}", config.dropout);
+  if (config.padding > 0) text += fmt::format(" · padding up to {:g}", config.padding);
+  if (config.checkpoint_every > 0) {
+    text += fmt::format(" · checkpoints every {}", counted(config.checkpoint_every, "block"));
+  }
+  if (config.skip_block_every > 0) {
+    text += fmt::format(" · a block bypassed every {}",
+                        counted(config.skip_block_every, "micro-batch"));
+  }
   if (!config.fault.empty()) text += fmt::format(" · fault {}", config.fault);
   return fmt::format("{} · {} · {:.1f}\u00a0s", text, comparison.environment.started_at,
                      comparison.seconds);

@@ -27,8 +27,11 @@ Throughput throughput(const StageResult& result) {
   Throughput figures;
   figures.step_seconds_median = median(step_seconds(result));
   if (figures.step_seconds_median > 0) {
-    figures.tokens_per_second =
-        static_cast<double>(result.steps().front().tokens) / figures.step_seconds_median;
+    std::int64_t tokens = 0;
+    for (const StepRecord& step : result.steps()) tokens += step.tokens;
+    figures.tokens_per_second = static_cast<double>(tokens) /
+                                static_cast<double>(result.steps().size()) /
+                                figures.step_seconds_median;
   }
   return figures;
 }

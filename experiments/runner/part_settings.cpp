@@ -54,6 +54,10 @@ TrainingSettings training_settings(const RunConfig& config, AccumulationOrder or
   return settings;
 }
 
+ModelOptions model_options(const RunConfig& config) {
+  return {config.dropout, config.seed, config.checkpoint_every, config.skip_block_every};
+}
+
 CommSettings comm_settings(const RunConfig& config) {
   CommSettings settings;
   settings.reduction = config.reduction;

@@ -4,6 +4,7 @@
 
 #include "experiments/config/run_config.h"
 #include "stages/comm/world.h"
+#include "stages/model/model_options.h"
 #include "stages/parallel/stage_parts.h"
 #include "stages/train/training_loop.h"
 
@@ -15,6 +16,7 @@ Precision precision_of(const RunConfig& config, AccumulationOrder order);
 std::vector<Category> optimizer_states_of(const RunConfig& config);
 StageSettings stage_settings(const RunConfig& config, AccumulationOrder order);
 TrainingSettings training_settings(const RunConfig& config, AccumulationOrder order);
+ModelOptions model_options(const RunConfig& config);
 CommSettings comm_settings(const RunConfig& config);
 
 }  // namespace zerolab

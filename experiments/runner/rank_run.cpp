@@ -47,8 +47,8 @@ RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun&
                                   *kernels, *device, *compute,
                                   widening_elements(inputs.model, config.micro_batch, time));
   Kernels& model_kernels = widening ? *widening : *kernels;
-  const auto model =
-      make_model(inputs.model, *device, *compute, model_kernels, config.micro_batch, time);
+  const auto model = make_model(inputs.model, *device, *compute, model_kernels, config.micro_batch,
+                                time, model_options(config));
   const std::int64_t parameters = model->layout().parameter_count();
   const auto clipper = parts.clipper(
       std::make_unique<Clipper>(*device, *compute, *comm, *kernels, config.clip, parameters),
@@ -80,8 +80,9 @@ RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun&
   }
   for (const auto& other : others) observers.push_back(other.get());
 
+  const auto weighting = parts.loss_weighting(std::make_unique<LossWeighting>());
   DataFeed feed(*inputs.data, *device, *compute, *kernels);
-  TrainingLoop loop({*device, *compute, *comm, *kernels, *model, *outermost, feed},
+  TrainingLoop loop({*device, *compute, *comm, *kernels, *model, *outermost, feed, *weighting},
                     training_settings(config, run.order), observers);
   const DrainWhileUnwinding drain(*comm, *compute);
   loop.run();

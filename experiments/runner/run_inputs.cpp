@@ -2,6 +2,7 @@
 
 #include "experiments/config/validate.h"
 #include "stages/checkpoint/weights.h"
+#include "stages/data/padded_batches.h"
 #include "stages/data/regression_batches.h"
 #include "stages/data/token_batches.h"
 
@@ -75,6 +76,10 @@ RunData::RunData(const RunConfig& config, const ModelSpec& model) {
         per_step * config.micro_batch, sequence_length(config, model), batches->windows());
   }
   batches_ = std::move(batches);
+  if (config.padding > 0) {
+    batches_ = std::make_unique<PaddedBatches>(
+        std::move(batches_), PaddingSettings{config.micro_batch, config.padding, config.seed});
+  }
 }
 
 }  // namespace zerolab

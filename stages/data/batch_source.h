@@ -15,6 +15,7 @@ struct BatchShape {
   DType dtype = DType::kInt32;
   std::int64_t inputs = 0;
   std::int64_t targets = 0;
+  bool uneven = false;  ///< some targets may be −1, which does not count
 };
 
 /// One micro-batch in host memory. Filled anew by each read; keep it to keep its storage.
@@ -24,6 +25,8 @@ struct HostBatch {
   /// One a sequence or sample: where it begins in the data (tokens), or its number (regression).
   /// Enough, with the seed and the files, to read the same batch elsewhere.
   std::vector<std::int64_t> positions;
+  /// Number of the first sequence or sample in the step's global batch; the others follow.
+  std::int64_t first_sample = 0;
 };
 
 /// Micro-batches by number. A global batch consists of N·K micro-batches; micro-batch m of rank r
@@ -38,9 +41,15 @@ class BatchSource {
   /// can no longer be read.
   virtual void training(std::int64_t step, std::int64_t global_micro_batch,
                         HostBatch& batch) const = 0;
+  /// Targets of that micro-batch that count, without reading it.
+  virtual std::int64_t valid_targets(std::int64_t /*step*/,
+                                     std::int64_t /*global_micro_batch*/) const {
+    return shape().targets;
+  }
   /// Micro-batches of held-out data; 0 when there is too little of it.
   virtual std::int64_t held_out_count() const = 0;
   virtual void held_out(std::int64_t index, HostBatch& batch) const = 0;
+  virtual std::int64_t valid_held_out(std::int64_t /*index*/) const { return shape().targets; }
 };
 
 }  // namespace zerolab

@@ -50,6 +50,7 @@ void RegressionBatches::training(std::int64_t step, std::int64_t global_micro_ba
                                  HostBatch& batch) const {
   const std::int64_t step_first = (step - 1) * settings_.micro_batches_per_step * settings_.batch;
   draw(step_first + global_micro_batch * settings_.batch, batch);
+  batch.first_sample = global_micro_batch * settings_.batch;
 }
 
 std::int64_t RegressionBatches::held_out_count() const { return kHeldOutBatches; }
@@ -58,6 +59,7 @@ void RegressionBatches::held_out(std::int64_t index, HostBatch& batch) const {
   require(index >= 0 && index < kHeldOutBatches, "[data] there is no held-out micro-batch {}",
           index);
   draw(kFirstHeldOut + index * settings_.batch, batch);
+  batch.first_sample = index * settings_.batch;
 }
 
 void RegressionBatches::draw(std::int64_t first_sample, HostBatch& batch) const {

@@ -60,6 +60,7 @@ std::int64_t TokenBatches::position(std::int64_t step, std::int64_t sequence) co
 void TokenBatches::training(std::int64_t step, std::int64_t global_micro_batch,
                             HostBatch& batch) const {
   batch.positions.clear();
+  batch.first_sample = global_micro_batch * settings_.batch;
   for (std::int64_t b = 0; b < settings_.batch; ++b) {
     batch.positions.push_back(position(step, global_micro_batch * settings_.batch + b));
   }
@@ -75,6 +76,7 @@ void TokenBatches::held_out(std::int64_t index, HostBatch& batch) const {
   require(index >= 0 && index < held_out_count(), "[data] there is no held-out micro-batch {}",
           index);
   batch.positions.clear();
+  batch.first_sample = index * settings_.batch;
   for (std::int64_t b = 0; b < settings_.batch; ++b) {
     const std::int64_t window = (index * settings_.batch + b) % held_out_windows_;
     batch.positions.push_back(split_.held_out.begin + window * settings_.time);

@@ -112,12 +112,17 @@ class ForwardingKernels : public Kernels {
   std::int64_t attention_saved_count(AttentionShape shape) const override {
     return inner_.attention_saved_count(shape);
   }
-  void attention(Stream& stream, View qkv, View y, View saved, AttentionShape shape) override {
-    inner_.attention(stream, qkv, y, saved, shape);
+  void attention(Stream& stream, View qkv, View y, View saved, AttentionShape shape,
+                 const DropoutMask& mask) override {
+    inner_.attention(stream, qkv, y, saved, shape, mask);
   }
   void attention_backward(Stream& stream, View dy, View qkv, View y, View saved, View dqkv,
-                          AttentionShape shape) override {
-    inner_.attention_backward(stream, dy, qkv, y, saved, dqkv, shape);
+                          AttentionShape shape, const DropoutMask& mask) override {
+    inner_.attention_backward(stream, dy, qkv, y, saved, dqkv, shape, mask);
+  }
+  void dropout(Stream& stream, View x, View residual, View y, std::int64_t samples,
+               const DropoutMask& mask) override {
+    inner_.dropout(stream, x, residual, y, samples, mask);
   }
   void cross_entropy(Stream& stream, View logits, View targets, View loss, std::int64_t rows,
                      std::int64_t V, float scale, bool gradient) override {

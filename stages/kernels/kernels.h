@@ -25,6 +25,18 @@ struct AttentionShape {
   std::int64_t batch = 0, time = 0, heads = 0, head_size = 0;
 };
 
+/// Which elements of an activation a dropout keeps (Srivastava et al. 2014). Element e of global
+/// sample s is dropped where word e mod 4 of Philox with counter (⌊e/4⌋ low, ⌊e/4⌋ high, s, site)
+/// and key (seed low, seed high + step) is below probability · 2³²: who computes it, when and how
+/// often does not matter, so that nothing is stored and recomputation draws the same mask.
+struct DropoutMask {
+  double probability = 0;  ///< of being dropped, in [0, 1); 0 keeps everything
+  std::uint64_t seed = 0;
+  std::int64_t step = 0;          ///< of training, from 1
+  std::int64_t first_sample = 0;  ///< number in the step's global batch; the next ones follow
+  std::uint32_t site = 0;         ///< layer · 8 + place in the layer
+};
+
 /// A run of elements of one tensor inside a slice that an optimizer or a hash walks.
 struct Segment {
   int tensor = 0;                 ///< index in the layout
@@ -137,10 +149,26 @@ class Kernels {
                                    std::int64_t C) = 0;
   /// Elements of `saved` that attention keeps from forward for backward.
   virtual std::int64_t attention_saved_count(AttentionShape) const = 0;
-  /// Causal self-attention: qkv (B,T,3C) -> y (B,T,C), C = NH·head_size.
-  virtual void attention(Stream&, View qkv, View y, View saved, AttentionShape) = 0;
+  /// Causal self-attention: qkv (B,T,3C) -> y (B,T,C), C = NH·head_size. The probabilities are
+  /// dropped as the mask says; element (head, query, key) of a sample has number
+  /// (head·T + query)·T + key.
+  virtual void attention(Stream&, View qkv, View y, View saved, AttentionShape,
+                         const DropoutMask&) = 0;
   virtual void attention_backward(Stream&, View dy, View qkv, View y, View saved, View dqkv,
-                                  AttentionShape) = 0;
+                                  AttentionShape, const DropoutMask&) = 0;
+  void attention(Stream& stream, View qkv, View y, View saved, AttentionShape shape) {
+    attention(stream, qkv, y, saved, shape, {});
+  }
+  void attention_backward(Stream& stream, View dy, View qkv, View y, View saved, View dqkv,
+                          AttentionShape shape) {
+    attention_backward(stream, dy, qkv, y, saved, dqkv, shape, {});
+  }
+  /// y = residual + m ⊙ x, where m is 1/(1 − probability), rounded to fp32, for kept elements and 0
+  /// for dropped ones, and an empty residual is zero. x holds `samples` samples of equal size,
+  /// whose elements are numbered from 0; y may be x or the residual. Backward is the same call on
+  /// the gradient.
+  virtual void dropout(Stream&, View x, View residual, View y, std::int64_t samples,
+                       const DropoutMask&) = 0;
 
   // ---- losses -----------------------------------------------------------------------------
   /// loss(fp64,1) = Σ over rows of −log softmax(logits)[target], rows summed in order in fp64.

@@ -146,17 +146,24 @@ void WideningKernels::layer_norm_backward(Stream& stream, View dy, View x, View 
   o.round_results();
 }
 
-void WideningKernels::attention(Stream& stream, View qkv, View y, View saved,
-                                AttentionShape shape) {
+void WideningKernels::attention(Stream& stream, View qkv, View y, View saved, AttentionShape shape,
+                                const DropoutMask& mask) {
   Operands o(*this, stream);
-  inner().attention(stream, o.in(qkv), o.out(y), saved, shape);
+  inner().attention(stream, o.in(qkv), o.out(y), saved, shape, mask);
   o.round_results();
 }
 
 void WideningKernels::attention_backward(Stream& stream, View dy, View qkv, View y, View saved,
-                                         View dqkv, AttentionShape shape) {
+                                         View dqkv, AttentionShape shape, const DropoutMask& mask) {
   Operands o(*this, stream);
-  inner().attention_backward(stream, o.in(dy), o.in(qkv), o.in(y), saved, o.out(dqkv), shape);
+  inner().attention_backward(stream, o.in(dy), o.in(qkv), o.in(y), saved, o.out(dqkv), shape, mask);
+  o.round_results();
+}
+
+void WideningKernels::dropout(Stream& stream, View x, View residual, View y, std::int64_t samples,
+                              const DropoutMask& mask) {
+  Operands o(*this, stream);
+  inner().dropout(stream, o.in(x), o.in(residual), o.out(y), samples, mask);
   o.round_results();
 }
 

@@ -37,9 +37,12 @@ class WideningKernels final : public ForwardingKernels {
                   std::int64_t C) override;
   void layer_norm_backward(Stream&, View dy, View x, View w, View mean, View rstd, View carry,
                            View dx, View dw, View db, std::int64_t rows, std::int64_t C) override;
-  void attention(Stream&, View qkv, View y, View saved, AttentionShape) override;
-  void attention_backward(Stream&, View dy, View qkv, View y, View saved, View dqkv,
-                          AttentionShape) override;
+  void attention(Stream&, View qkv, View y, View saved, AttentionShape,
+                 const DropoutMask&) override;
+  void attention_backward(Stream&, View dy, View qkv, View y, View saved, View dqkv, AttentionShape,
+                          const DropoutMask&) override;
+  void dropout(Stream&, View x, View residual, View y, std::int64_t samples,
+               const DropoutMask&) override;
 
   void cross_entropy(Stream&, View logits, View targets, View loss, std::int64_t rows,
                      std::int64_t V, float scale, bool gradient) override;

@@ -19,12 +19,18 @@ namespace zerolab {
 /// in fp32, mean and rstd of two norms (4). Outside the blocks: the embedding (C), the final norm
 /// (C, fp32 2) and the logits (V). S is `Kernels::attention_saved_count`, fp32, the only term that
 /// depends on the back end.
+///
+/// With checkpoints every K < L blocks, ⌈L/K⌉ segments keep the residual stream behind them (C) and
+/// share K sets of blocks, whose last needs no residual stream of its own:
+///   size · B T ( K 16 C − C + ⌈L/K⌉ C + 2 C + V ) + 4 [ B T ( 4 K + 2 ) + K S ]
 constexpr std::int64_t gpt_activation_bytes(const GptConfig& config, std::int64_t batch,
                                             std::int64_t time, std::int64_t attention_saved,
-                                            std::int64_t size) {
+                                            std::int64_t size, std::int64_t checkpoint_every = 0) {
   const std::int64_t L = config.layers, C = config.channels, V = config.vocabulary;
-  return size * batch * time * (16 * L * C + 2 * C + V) +
-         4 * (batch * time * (4 * L + 2) + L * attention_saved);
+  const std::int64_t K = checkpoint_every > 0 && checkpoint_every < L ? checkpoint_every : L;
+  const std::int64_t segments = (L + K - 1) / K;
+  return size * batch * time * (16 * K * C + (segments - 1) * C + 2 * C + V) +
+         4 * (batch * time * (4 * K + 2) + K * attention_saved);
 }
 
 /// Bytes of scratch that all blocks share in backward: the gradients of the residual stream (C), of

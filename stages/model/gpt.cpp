@@ -14,70 +14,77 @@ const GptConfig& checked(const GptConfig& config, std::int64_t batch, std::int64
   return config;
 }
 
+const ModelOptions& checked(const ModelOptions& options) {
+  if (!(options.dropout >= 0 && options.dropout < 1)) {
+    bad_input("[model] the dropout is {}; it must be a probability below 1", options.dropout);
+  }
+  if (options.checkpoint_every < 0 || options.skip_block_every < 0) {
+    bad_input(
+        "[model] checkpoints every {} blocks and a skipped block every {} micro-batches were "
+        "asked for; neither may be negative",
+        options.checkpoint_every, options.skip_block_every);
+  }
+  return options;
+}
+
 }  // namespace
 
-Gpt::Gpt(const GptConfig& config, Device& device, Stream& compute, Kernels& kernels,
-         std::int64_t batch, std::int64_t time, DType dtype)
+Gpt::Gpt(const GptConfig& config, const ModelOptions& options, Device& device, Stream& compute,
+         Kernels& kernels, std::int64_t batch, std::int64_t time, DType dtype)
     : config_(checked(config, batch, time)),
+      options_(checked(options)),
       batch_(batch),
       time_(time),
       tokens_(batch * time),
       layout_(gpt_layout(config)),
-      final_norm_(0),
-      embedding_(static_cast<UnitId>(config.layers) + 1),
+      final_norm_(gpt_final_norm_unit()),
+      embedding_(gpt_embedding_unit(config)),
       compute_(compute),
       kernels_(kernels),
-      activations_(config, batch, time, device, compute, kernels, dtype) {
-  const auto add = [](std::vector<Use>& uses, UnitId unit, Phase phase, bool reads,
-                      bool completes) {
-    uses.push_back({unit, phase, reads, completes});
-  };
-  add(evaluation_uses_, embedding_, Phase::kForward, true, false);
-  for (std::int64_t layer = 0; layer < config.layers; ++layer) {
-    add(evaluation_uses_, block_unit(layer), Phase::kForward, true, false);
+      activations_(config, options, batch, time, ActivationMemory(device, compute, dtype), kernels),
+      evaluation_uses_(gpt_evaluation_uses(config)),
+      training_uses_(gpt_training_uses(config, options, std::nullopt)) {
+  for (std::int64_t layer = 0; options.skip_block_every > 0 && layer < config.layers; ++layer) {
+    skipping_uses_.push_back(gpt_training_uses(config, options, layer));
   }
-  add(evaluation_uses_, final_norm_, Phase::kForward, true, false);
-  add(evaluation_uses_, embedding_, Phase::kForward, true, false);
-
-  training_uses_ = evaluation_uses_;
-  add(training_uses_, embedding_, Phase::kBackward, true, false);
-  add(training_uses_, final_norm_, Phase::kBackward, true, true);
-  for (std::int64_t layer = config.layers - 1; layer >= 0; --layer) {
-    add(training_uses_, block_unit(layer), Phase::kBackward, true, true);
-  }
-  add(training_uses_, embedding_, Phase::kBackward, false, true);
 }
 
-UnitId Gpt::block_unit(std::int64_t layer) const {
-  return static_cast<UnitId>(config_.layers - layer);
-}
-
-View Gpt::block_input(std::size_t layer) const {
-  return layer == 0 ? activations_.embedding.view() : activations_.blocks[layer - 1].output.view();
+std::span<const Use> Gpt::training_uses(int micro_batch) const {
+  const auto skipped = gpt_skipped_block(config_, options_, micro_batch);
+  return skipped ? skipping_uses_[static_cast<std::size_t>(*skipped)] : training_uses_;
 }
 
 View Gpt::forward_backward(Stage& stage, const Batch& batch) {
-  Visits visits(stage, layout_, training_uses_);
-  forward(visits, batch);
-  loss(batch, true);
-  backward(visits, batch);
+  Visits visits(stage, layout_, training_uses(batch.micro_batch));
+  const Pass pass{batch, true, gpt_skipped_block(config_, options_, batch.micro_batch)};
+  forward(visits, pass);
+  loss(pass);
+  backward(visits, pass);
   return activations_.loss.view();
 }
 
 View Gpt::evaluate(Stage& stage, const Batch& batch) {
   Visits visits(stage, layout_, evaluation_uses_);
-  forward(visits, batch);
-  loss(batch, false);
+  const Pass pass{batch, false, std::nullopt};
+  forward(visits, pass);
+  loss(pass);
   return activations_.loss.view();
 }
 
-void Gpt::loss(const Batch& batch, bool gradient) {
-  kernels_.cross_entropy(compute_, activations_.logits.view(), batch.targets,
-                         activations_.loss.view(), tokens_, config_.vocabulary,
-                         batch.loss_scale / static_cast<float>(tokens_), gradient);
+DropoutMask Gpt::mask(const Pass& pass, std::int64_t layer, Site site) const {
+  return {pass.trains ? options_.dropout : 0.0, options_.seed, pass.batch.step,
+          pass.batch.first_sample, static_cast<std::uint32_t>(8 * layer) + site};
 }
 
-void Gpt::forward(Visits& visits, const Batch& batch) {
+void Gpt::loss(const Pass& pass) {
+  kernels_.cross_entropy(compute_, activations_.logits.view(), pass.batch.targets,
+                         activations_.loss.view(), tokens_, config_.vocabulary,
+                         pass.batch.loss_scale * pass.batch.weight / static_cast<float>(tokens_),
+                         pass.trains);
+}
+
+void Gpt::forward(Visits& visits, const Pass& pass) {
+  const Batch& batch = pass.batch;
   require(batch.inputs.count == tokens_ && batch.targets.count == tokens_,
           "[model] a batch of {} inputs and {} targets came where {} tokens were agreed",
           batch.inputs.count, batch.targets.count, tokens_);
@@ -86,13 +93,21 @@ void Gpt::forward(Visits& visits, const Batch& batch) {
   visits.forward(embedding_, [&](const UnitTensors& w) {
     kernels_.embedding(compute_, batch.inputs, w[kTokenEmbedding], w[kPositionEmbedding],
                        a.embedding.view(), batch_, time_, C);
+    const DropoutMask drop = mask(pass, 0, kAfterEmbedding);
+    if (drop.probability > 0) {
+      kernels_.dropout(compute_, a.embedding.view(), {}, a.embedding.view(), batch_, drop);
+    }
   });
-  for (std::size_t layer = 0; layer < a.blocks.size(); ++layer) {
-    visits.forward(block_unit(static_cast<std::int64_t>(layer)),
-                   [&](const UnitTensors& w) { forward_block(layer, w); });
+  for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
+    if (layer == pass.skipped) {
+      bypass(layer);
+      continue;
+    }
+    visits.forward(block_unit(layer),
+                   [&](const UnitTensors& w) { forward_block(pass, layer, w, true); });
   }
   visits.forward(final_norm_, [&](const UnitTensors& w) {
-    kernels_.layer_norm(compute_, block_input(a.blocks.size()), w[kFinalNormWeight],
+    kernels_.layer_norm(compute_, a.residual(config_.layers), w[kFinalNormWeight],
                         w[kFinalNormBias], a.ln_f.view(), a.ln_f_mean.view(), a.ln_f_rstd.view(),
                         tokens_, C);
   });
@@ -102,30 +117,11 @@ void Gpt::forward(Visits& visits, const Batch& batch) {
   });
 }
 
-void Gpt::forward_block(std::size_t layer, const UnitTensors& w) {
-  const GptBlockActivations& a = activations_.blocks[layer];
-  const std::int64_t C = config_.channels;
-  const AttentionShape attention{batch_, time_, config_.heads, C / config_.heads};
-  const View input = block_input(layer);
-
-  kernels_.layer_norm(compute_, input, w[kLn1Weight], w[kLn1Bias], a.ln_1.view(),
-                      a.ln_1_mean.view(), a.ln_1_rstd.view(), tokens_, C);
-  kernels_.linear(compute_, a.ln_1.view(), w[kAttentionWeight], w[kAttentionBias], a.qkv.view(),
-                  {tokens_, C, 3 * C});
-  kernels_.attention(compute_, a.qkv.view(), a.attention.view(), a.attention_saved.view(),
-                     attention);
-  kernels_.linear_residual(compute_, a.attention.view(), w[kAttentionProjectionWeight],
-                           w[kAttentionProjectionBias], input, a.middle.view(), {tokens_, C, C});
-
-  kernels_.layer_norm(compute_, a.middle.view(), w[kLn2Weight], w[kLn2Bias], a.ln_2.view(),
-                      a.ln_2_mean.view(), a.ln_2_rstd.view(), tokens_, C);
-  kernels_.linear_gelu(compute_, a.ln_2.view(), w[kFcWeight], w[kFcBias], a.fc_before_gelu.view(),
-                       a.fc.view(), {tokens_, C, 4 * C});
-  kernels_.linear_residual(compute_, a.fc.view(), w[kFcProjectionWeight], w[kFcProjectionBias],
-                           a.middle.view(), a.output.view(), {tokens_, 4 * C, C});
+void Gpt::bypass(std::int64_t layer) {
+  kernels_.copy(compute_, activations_.residual(layer), activations_.residual(layer + 1));
 }
 
-void Gpt::backward(Visits& visits, const Batch& batch) {
+void Gpt::backward(Visits& visits, const Pass& pass) {
   const GptActivations& a = activations_;
   const std::int64_t C = config_.channels;
   visits.backward(embedding_, [&](const UnitTensors& w, const UnitTensors& dw) {
@@ -135,57 +131,43 @@ void Gpt::backward(Visits& visits, const Batch& batch) {
     kernels_.head_backward_weight(compute_, d_logits, a.ln_f.view(), dw[kTokenEmbedding], shape);
   });
   visits.backward(final_norm_, [&](const UnitTensors& w, const UnitTensors& dw) {
-    kernels_.layer_norm_backward(compute_, a.d_narrow.view(), block_input(a.blocks.size()),
+    kernels_.layer_norm_backward(compute_, a.d_narrow.view(), a.residual(config_.layers),
                                  w[kFinalNormWeight], a.ln_f_mean.view(), a.ln_f_rstd.view(), {},
                                  a.d_residual.view(), dw[kFinalNormWeight], dw[kFinalNormBias],
                                  tokens_, C);
   });
-  for (std::size_t layer = a.blocks.size(); layer-- > 0;) {
-    visits.backward(
-        block_unit(static_cast<std::int64_t>(layer)),
-        [&](const UnitTensors& w, const UnitTensors& dw) { backward_block(layer, w, dw); });
+  const std::vector<GptSegment> segments = gpt_segments(config_, options_);
+  for (std::size_t s = segments.size(); s-- > 0;) {
+    if (options_.checkpoint_every > 0) recompute(visits, pass, segments[s]);
+    for (std::int64_t layer = segments[s].end; layer-- > segments[s].begin;) {
+      if (layer == pass.skipped) continue;
+      visits.backward(block_unit(layer), [&](const UnitTensors& w, const UnitTensors& dw) {
+        backward_block(pass, layer, w, dw);
+      });
+    }
   }
   visits.backward(embedding_, [&](const UnitTensors&, const UnitTensors& dw) {
-    kernels_.embedding_backward(compute_, batch.inputs, a.d_residual.view(), dw[kTokenEmbedding],
+    const View d_embedding = a.d_residual.view();
+    const DropoutMask drop = mask(pass, 0, kAfterEmbedding);
+    if (drop.probability > 0) {
+      kernels_.dropout(compute_, d_embedding, {}, d_embedding, batch_, drop);
+    }
+    kernels_.embedding_backward(compute_, pass.batch.inputs, d_embedding, dw[kTokenEmbedding],
                                 dw[kPositionEmbedding], batch_, time_, C);
   });
 }
 
-// `d_residual` comes in as the gradient of the block's output and leaves as that of its input.
-void Gpt::backward_block(std::size_t layer, const UnitTensors& w, const UnitTensors& dw) {
-  const GptBlockActivations& a = activations_.blocks[layer];
-  const std::int64_t C = config_.channels;
-  const AttentionShape attention{batch_, time_, config_.heads, C / config_.heads};
-  const View d_residual = activations_.d_residual.view();
-  const View d_narrow = activations_.d_narrow.view();
-  const View d_fc = activations_.d_wide.view();
-  const View d_qkv = activations_.d_wide.slice(0, tokens_ * 3 * C);
-
-  kernels_.linear_backward_weight(compute_, a.fc.view(), d_residual, dw[kFcProjectionWeight],
-                                  dw[kFcProjectionBias], {tokens_, 4 * C, C});
-  kernels_.linear_backward_input_gelu(compute_, d_residual, w[kFcProjectionWeight],
-                                      a.fc_before_gelu.view(), d_fc, {tokens_, 4 * C, C});
-  kernels_.linear_backward_weight(compute_, a.ln_2.view(), d_fc, dw[kFcWeight], dw[kFcBias],
-                                  {tokens_, C, 4 * C});
-  kernels_.linear_backward_input(compute_, d_fc, w[kFcWeight], d_narrow, {tokens_, C, 4 * C});
-  kernels_.layer_norm_backward(compute_, d_narrow, a.middle.view(), w[kLn2Weight],
-                               a.ln_2_mean.view(), a.ln_2_rstd.view(), d_residual, d_residual,
-                               dw[kLn2Weight], dw[kLn2Bias], tokens_, C);
-
-  kernels_.linear_backward_weight(compute_, a.attention.view(), d_residual,
-                                  dw[kAttentionProjectionWeight], dw[kAttentionProjectionBias],
-                                  {tokens_, C, C});
-  kernels_.linear_backward_input(compute_, d_residual, w[kAttentionProjectionWeight], d_narrow,
-                                 {tokens_, C, C});
-  kernels_.attention_backward(compute_, d_narrow, a.qkv.view(), a.attention.view(),
-                              a.attention_saved.view(), d_qkv, attention);
-  kernels_.linear_backward_weight(compute_, a.ln_1.view(), d_qkv, dw[kAttentionWeight],
-                                  dw[kAttentionBias], {tokens_, C, 3 * C});
-  kernels_.linear_backward_input(compute_, d_qkv, w[kAttentionWeight], d_narrow,
-                                 {tokens_, C, 3 * C});
-  kernels_.layer_norm_backward(compute_, d_narrow, block_input(layer), w[kLn1Weight],
-                               a.ln_1_mean.view(), a.ln_1_rstd.view(), d_residual, d_residual,
-                               dw[kLn1Weight], dw[kLn1Bias], tokens_, C);
+void Gpt::recompute(Visits& visits, const Pass& pass, const GptSegment& segment) {
+  for (std::int64_t layer = segment.begin; layer < segment.end; ++layer) {
+    // What the segment hands on is still there.
+    const bool whole = layer + 1 < segment.end;
+    if (layer == pass.skipped) {
+      if (whole) bypass(layer);
+      continue;
+    }
+    visits.recompute(block_unit(layer),
+                     [&](const UnitTensors& w) { forward_block(pass, layer, w, whole); });
+  }
 }
 
 }  // namespace zerolab

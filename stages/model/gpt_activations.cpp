@@ -1,5 +1,7 @@
 #include "stages/model/gpt_activations.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace zerolab {
@@ -7,66 +9,70 @@ namespace zerolab {
 namespace {
 
 GptBlockActivations allocate_block(const std::string& block, std::int64_t tokens, std::int64_t C,
-                                   std::int64_t attention_saved, DType dtype, Device& device,
-                                   Stream& compute) {
-  const auto keep = [&](const char* name, std::int64_t count) {
-    return device.allocate(dtype, count, Category::kActivations, block + name, compute);
-  };
-  const auto keep_fp32 = [&](const char* name, std::int64_t count) {
-    return device.allocate(DType::kFloat32, count, Category::kActivations, block + name, compute);
-  };
+                                   std::int64_t attention_saved, const ActivationMemory& memory) {
   GptBlockActivations a;
-  a.ln_1 = keep(" ln_1", tokens * C);
-  a.ln_1_mean = keep_fp32(" ln_1 mean", tokens);
-  a.ln_1_rstd = keep_fp32(" ln_1 rstd", tokens);
-  a.qkv = keep(" qkv", tokens * 3 * C);
-  a.attention_saved = keep_fp32(" attention saved", attention_saved);
-  a.attention = keep(" attention", tokens * C);
-  a.middle = keep(" residual after attention", tokens * C);
-  a.ln_2 = keep(" ln_2", tokens * C);
-  a.ln_2_mean = keep_fp32(" ln_2 mean", tokens);
-  a.ln_2_rstd = keep_fp32(" ln_2 rstd", tokens);
-  a.fc_before_gelu = keep(" fc before gelu", tokens * 4 * C);
-  a.fc = keep(" fc", tokens * 4 * C);
-  a.output = keep(" residual after mlp", tokens * C);
+  a.ln_1 = memory.keep(block + " ln_1", tokens * C);
+  a.ln_1_mean = memory.keep_statistic(block + " ln_1 mean", tokens);
+  a.ln_1_rstd = memory.keep_statistic(block + " ln_1 rstd", tokens);
+  a.qkv = memory.keep(block + " qkv", tokens * 3 * C);
+  a.attention_saved = memory.keep_statistic(block + " attention saved", attention_saved);
+  a.attention = memory.keep(block + " attention", tokens * C);
+  a.middle = memory.keep(block + " residual after attention", tokens * C);
+  a.ln_2 = memory.keep(block + " ln_2", tokens * C);
+  a.ln_2_mean = memory.keep_statistic(block + " ln_2 mean", tokens);
+  a.ln_2_rstd = memory.keep_statistic(block + " ln_2 rstd", tokens);
+  a.fc_before_gelu = memory.keep(block + " fc before gelu", tokens * 4 * C);
+  a.fc = memory.keep(block + " fc", tokens * 4 * C);
   return a;
 }
 
 }  // namespace
 
-GptActivations::GptActivations(const GptConfig& config, std::int64_t batch, std::int64_t time,
-                               Device& device, Stream& compute, const Kernels& kernels,
-                               DType dtype) {
+GptActivations::GptActivations(const GptConfig& config, const ModelOptions& options,
+                               std::int64_t batch, std::int64_t time,
+                               const ActivationMemory& memory, const Kernels& kernels)
+    : layers_(config.layers) {
   const std::int64_t tokens = batch * time, C = config.channels;
-  const auto allocate = [&](DType type, std::int64_t count, Category category, const char* name) {
-    return device.allocate(type, count, category, name, compute);
-  };
-  const auto keep = [&](const char* name, std::int64_t count) {
-    return allocate(dtype, count, Category::kActivations, name);
-  };
-  const auto keep_fp32 = [&](const char* name, std::int64_t count) {
-    return allocate(DType::kFloat32, count, Category::kActivations, name);
-  };
-  const auto scratch = [&](const char* name, std::int64_t count) {
-    return allocate(dtype, count, Category::kWorkspace, name);
-  };
   const std::int64_t attention_saved =
       kernels.attention_saved_count({batch, time, config.heads, C / config.heads});
+  const std::vector<GptSegment> segments = gpt_segments(config, options);
+  segment_length_ = segments.front().end;
 
-  embedding = keep("embedding", tokens * C);
-  for (std::int64_t layer = 0; layer < config.layers; ++layer) {
-    blocks.push_back(allocate_block(fmt::format("h.{}", layer), tokens, C, attention_saved, dtype,
-                                    device, compute));
+  embedding = memory.keep("embedding", tokens * C);
+  for (std::int64_t i = 0; i < segment_length_; ++i) {
+    // A set that segments share belongs to no block of its own.
+    const std::string name =
+        segments.size() == 1 ? fmt::format("h.{}", i) : fmt::format("block {} of a segment", i);
+    blocks_.push_back(allocate_block(name, tokens, C, attention_saved, memory));
+    if (i + 1 == segment_length_) break;
+    inside_.push_back(memory.keep(name + " residual after mlp", tokens * C));
   }
-  ln_f = keep("ln_f", tokens * C);
-  ln_f_mean = keep_fp32("ln_f mean", tokens);
-  ln_f_rstd = keep_fp32("ln_f rstd", tokens);
-  logits = keep("logits", tokens * config.vocabulary);
+  for (const GptSegment& segment : segments) {
+    ends_.push_back(
+        memory.keep(fmt::format("h.{} residual after mlp", segment.end - 1), tokens * C));
+  }
+  ln_f = memory.keep("ln_f", tokens * C);
+  ln_f_mean = memory.keep_statistic("ln_f mean", tokens);
+  ln_f_rstd = memory.keep_statistic("ln_f rstd", tokens);
+  logits = memory.keep("logits", tokens * config.vocabulary);
 
-  d_residual = scratch("gradient of the residual stream", tokens * C);
-  d_narrow = scratch("gradient of a narrow activation", tokens * C);
-  d_wide = scratch("gradient of a wide activation", tokens * 4 * C);
-  loss = allocate(DType::kFloat64, 1, Category::kWorkspace, "loss");
+  d_residual = memory.scratch("gradient of the residual stream", tokens * C);
+  d_narrow = memory.scratch("gradient of a narrow activation", tokens * C);
+  d_wide = memory.scratch("gradient of a wide activation", tokens * 4 * C);
+  loss = memory.loss();
+}
+
+const GptBlockActivations& GptActivations::block(std::int64_t layer) const {
+  return blocks_[static_cast<std::size_t>(layer % segment_length_)];
+}
+
+View GptActivations::residual(std::int64_t layer) const {
+  if (layer == 0) return embedding.view();
+  const std::int64_t before = layer - 1;
+  if (layer == layers_ || layer % segment_length_ == 0) {
+    return ends_[static_cast<std::size_t>(before / segment_length_)].view();
+  }
+  return inside_[static_cast<std::size_t>(before % segment_length_)].view();
 }
 
 }  // namespace zerolab

@@ -4,14 +4,13 @@
 
 #include <vector>
 
-#include "stages/device/device.h"
 #include "stages/kernels/kernels.h"
-#include "stages/model/gpt_config.h"
+#include "stages/model/activation_memory.h"
+#include "stages/model/gpt_uses.h"
 
 namespace zerolab {
 
-/// Kept by each block for its backward pass, in the model's type; what attention keeps, means and
-/// rstds are fp32.
+/// What a block's backward pass needs of its forward pass, besides its input.
 struct GptBlockActivations {
   Buffer ln_1;                  // (B,T,C)
   Buffer ln_1_mean, ln_1_rstd;  // (B,T)
@@ -22,16 +21,20 @@ struct GptBlockActivations {
   Buffer ln_2;                  // (B,T,C)
   Buffer ln_2_mean, ln_2_rstd;  // (B,T)
   Buffer fc_before_gelu, fc;    // (B,T,4C)
-  Buffer output;                // (B,T,C), the residual stream after the MLP
 };
 
-/// Allocated once, for one size of micro-batch.
-struct GptActivations {
-  GptActivations(const GptConfig& config, std::int64_t batch, std::int64_t time, Device& device,
-                 Stream& compute, const Kernels& kernels, DType dtype);
+/// Allocated once, for one size of micro-batch. With checkpoints the segments take turns in one set
+/// of blocks; without, the one segment is the whole model.
+class GptActivations {
+ public:
+  GptActivations(const GptConfig& config, const ModelOptions& options, std::int64_t batch,
+                 std::int64_t time, const ActivationMemory& memory, const Kernels& kernels);
 
-  Buffer embedding;  // (B,T,C)
-  std::vector<GptBlockActivations> blocks;
+  const GptBlockActivations& block(std::int64_t layer) const;
+  /// (B,T,C), the residual stream that enters a block, or for the number of layers the final norm.
+  View residual(std::int64_t layer) const;
+
+  Buffer embedding;             // (B,T,C)
   Buffer ln_f;                  // (B,T,C)
   Buffer ln_f_mean, ln_f_rstd;  // (B,T)
   Buffer logits;                // (B,T,V); their gradient takes their place
@@ -42,6 +45,13 @@ struct GptActivations {
   Buffer d_wide;      // (B,T,4C), of the MLP's inner layer or, its first 3C, of qkv
 
   Buffer loss;  // fp64 (1)
+
+ private:
+  std::int64_t segment_length_;
+  std::int64_t layers_;
+  std::vector<GptBlockActivations> blocks_;  // of one segment
+  std::vector<Buffer> inside_;               // after each of its blocks but the last
+  std::vector<Buffer> ends_;                 // after each segment
 };
 
 }  // namespace zerolab

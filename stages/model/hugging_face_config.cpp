@@ -129,14 +129,10 @@ HuggingFaceConfig read_hugging_face_config(const std::filesystem::path& path) {
     bad_input("[model] {}: n_inner = {} is not implemented; only 4 n_embd = {} is", path.string(),
               inner, 4 * config.channels);
   }
-  for (const char* key : {"resid_pdrop", "embd_pdrop", "attn_pdrop"}) {
+  for (const char* key : {"embd_pdrop", "attn_pdrop", "resid_pdrop"}) {
     const double dropout = reader.real(key, 0.1);
     if (!(dropout >= 0 && dropout < 1)) reader.wrong(key, "a probability below 1");
-    if (dropout > 0) {
-      result.notices.push_back(fmt::format(
-          "[model] {}: {} is {}{}, but dropout is not applied; set it to 0 to say so",
-          path.string(), key, dropout, reader.json().contains(key) ? "" : " by default"));
-    }
+    result.dropouts.push_back(dropout);
   }
   reader.reject_misspellings();
   return result;

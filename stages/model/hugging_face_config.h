@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "stages/model/gpt_config.h"
@@ -12,12 +11,12 @@ namespace zerolab {
 
 struct HuggingFaceConfig {
   GptConfig config;
-  /// What the file asks for and this implementation does not do, one sentence each; to be shown.
-  std::vector<std::string> notices;
+  /// Probabilities of dropout: embd_pdrop, attn_pdrop, resid_pdrop.
+  std::vector<double> dropouts;
 };
 
 /// Keys and defaults are those of transformers' GPT2Config, with its aliases (hidden_size,
-/// num_hidden_layers, …). A dropout above zero is accepted with a notice, since it is not applied.
+/// num_hidden_layers, …), dropout included.
 /// \throws BadInput when the file cannot be read, is not JSON, describes another architecture, asks
 /// for a feature that is not implemented (named in the message), gives a value of the wrong kind,
 /// or has a key that is a misspelling of one that matters.

@@ -28,10 +28,22 @@ ModelSpec parse_model(const std::string& name_or_json_path) {
   if (name == kTiedMlpName) return {name, TiedMlpConfig{}, {}, {}};
   if (name.ends_with(".json")) {
     HuggingFaceConfig file = read_hugging_face_config(name);
-    return {name, file.config, std::move(file.notices), {}};
+    return {name, file.config, std::move(file.notices), {}, std::move(file.dropouts)};
   }
   bad_input("[model] there is no model '{}'; did you mean '{}'? (known: {}, or a config.json)",
             name, nearest(name, model_names()), joined(model_names()));
+}
+
+double dropout_of_file(const ModelSpec& spec) {
+  if (spec.dropouts.empty()) return 0;
+  for (const double dropout : spec.dropouts) {
+    if (dropout == spec.dropouts.front()) continue;
+    bad_input(
+        "[model] {} asks for dropouts of {} (embedding), {} (attention) and {} (residual), where "
+        "one probability applies to all; choose it with --dropout",
+        spec.name, spec.dropouts[0], spec.dropouts[1], spec.dropouts[2]);
+  }
+  return spec.dropouts.front();
 }
 
 ParameterLayout layout_of(const ModelSpec& spec) {
@@ -39,9 +51,17 @@ ParameterLayout layout_of(const ModelSpec& spec) {
 }
 
 std::unique_ptr<Model> make_model(const ModelSpec& spec, Device& device, Stream& compute,
-                                  Kernels& kernels, std::int64_t batch, std::int64_t time) {
+                                  Kernels& kernels, std::int64_t batch, std::int64_t time,
+                                  const ModelOptions& options) {
   if (spec.is_gpt()) {
-    return std::make_unique<Gpt>(spec.gpt(), device, compute, kernels, batch, time, spec.dtype);
+    return std::make_unique<Gpt>(spec.gpt(), options, device, compute, kernels, batch, time,
+                                 spec.dtype);
+  }
+  if (options.dropout != 0 || options.checkpoint_every != 0 || options.skip_block_every != 0) {
+    bad_input(
+        "[model] {} has no blocks: dropout, activation checkpoints and skipped blocks are a GPT's; "
+        "leave them out",
+        spec.name);
   }
   return std::make_unique<TiedMlp>(spec.tied_mlp(), device, compute, kernels, batch, spec.dtype);
 }
@@ -53,7 +73,7 @@ std::int64_t widening_elements(const ModelSpec& spec, std::int64_t batch, std::i
 }
 
 ModelBytes model_bytes(const ModelSpec& spec, const Kernels& kernels, std::int64_t batch,
-                       std::int64_t time) {
+                       std::int64_t time, const ModelOptions& options) {
   const auto size = static_cast<std::int64_t>(size_of(spec.dtype));
   if (!spec.is_gpt()) {
     const std::int64_t width = spec.tied_mlp().width;
@@ -63,7 +83,7 @@ ModelBytes model_bytes(const ModelSpec& spec, const Kernels& kernels, std::int64
   const GptConfig& config = spec.gpt();
   const std::int64_t saved =
       kernels.attention_saved_count({batch, time, config.heads, config.channels / config.heads});
-  return {gpt_activation_bytes(config, batch, time, saved, size),
+  return {gpt_activation_bytes(config, batch, time, saved, size, options.checkpoint_every),
           gpt_workspace_bytes(config, batch, time, size)};
 }
 

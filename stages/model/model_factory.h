@@ -11,6 +11,7 @@
 #include "stages/kernels/kernels.h"
 #include "stages/model/gpt_config.h"
 #include "stages/model/model.h"
+#include "stages/model/model_options.h"
 #include "stages/model/tied_mlp.h"
 
 namespace zerolab {
@@ -20,6 +21,8 @@ struct ModelSpec {
   std::variant<GptConfig, TiedMlpConfig> config;
   std::vector<std::string> notices;  ///< to be shown to the user, one sentence each
   DType dtype = DType::kFloat32;     ///< of parameters and activations: fp32, bf16 or fp16
+  /// What the file says about dropout: the probabilities of embedding, attention and residual.
+  std::vector<double> dropouts = {};
 
   bool is_gpt() const { return std::holds_alternative<GptConfig>(config); }
   /// \throws std::bad_variant_access unless `is_gpt()`.
@@ -34,14 +37,19 @@ std::vector<std::string> model_names();
 /// \throws BadInput naming the nearest known name, or what is wrong with the file.
 ModelSpec parse_model(const std::string& name_or_json_path);
 
+/// The one dropout that the model's file asks for; 0 where it asks for none.
+/// \throws BadInput when it asks for several.
+double dropout_of_file(const ModelSpec& spec);
+
 /// The parameters of the model, without allocating anything.
 ParameterLayout layout_of(const ModelSpec& spec);
 
 /// `batch` sequences (or samples) a micro-batch, of `time` tokens each (ignored by tied-mlp, whose
 /// samples have no time axis).
-/// \throws BadInput when the sizes do not fit the model.
+/// \throws BadInput when the sizes do not fit the model, or it does not have an option.
 std::unique_ptr<Model> make_model(const ModelSpec& spec, Device& device, Stream& compute,
-                                  Kernels& kernels, std::int64_t batch, std::int64_t time);
+                                  Kernels& kernels, std::int64_t batch, std::int64_t time,
+                                  const ModelOptions& options = {});
 
 /// fp32 elements in which a 16-bit model's operations are computed (WideningKernels): 0 in fp32.
 std::int64_t widening_elements(const ModelSpec& spec, std::int64_t batch, std::int64_t time);
@@ -53,6 +61,6 @@ struct ModelBytes {
 };
 /// `kernels` only tells what its attention keeps.
 ModelBytes model_bytes(const ModelSpec& spec, const Kernels& kernels, std::int64_t batch,
-                       std::int64_t time);
+                       std::int64_t time, const ModelOptions& options = {});
 
 }  // namespace zerolab

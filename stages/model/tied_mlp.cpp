@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "stages/model/activation_memory.h"
+
 namespace zerolab {
 
 namespace {
@@ -40,15 +42,14 @@ TiedMlp::TiedMlp(const TiedMlpConfig& config, Device& device, Stream& compute, K
       compute_(compute),
       kernels_(kernels) {
   const std::int64_t count = batch_ * config_.width;
+  const ActivationMemory memory(device, compute, dtype);
   for (std::int64_t layer = 0; layer < kTiedMlpLayers; ++layer) {
-    outputs_.push_back(device.allocate(dtype, count, Category::kActivations,
-                                       fmt::format("output of layer {}", layer), compute));
+    outputs_.push_back(memory.keep(fmt::format("output of layer {}", layer), count));
   }
   for (Buffer& gradient : gradients_) {
-    gradient =
-        device.allocate(dtype, count, Category::kWorkspace, "gradient of an activation", compute);
+    gradient = memory.scratch("gradient of an activation", count);
   }
-  loss_ = device.allocate(DType::kFloat64, 1, Category::kWorkspace, "loss", compute);
+  loss_ = memory.loss();
 
   for (std::int64_t layer = 0; layer < kTiedMlpLayers; ++layer) {
     evaluation_uses_.push_back({unit_of_layer(layer), Phase::kForward, true, false});
@@ -71,7 +72,8 @@ View TiedMlp::forward_backward(Stage& stage, const Batch& batch) {
   Visits visits(stage, layout_, training_uses_);
   forward(visits, batch);
   kernels_.squared_error(compute_, outputs_.back().view(), batch.targets, gradients_[0].view(),
-                         loss_.view(), batch.loss_scale / static_cast<float>(loss_terms()));
+                         loss_.view(),
+                         batch.loss_scale * batch.weight / static_cast<float>(loss_terms()));
   backward(visits, batch);
   return loss_.view();
 }

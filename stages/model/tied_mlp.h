@@ -39,8 +39,9 @@ class TiedMlp final : public Model {
   TiedMlp(const TiedMlpConfig& config, Device& device, Stream& compute, Kernels& kernels,
           std::int64_t batch, DType dtype = DType::kFloat32);
 
+  using Model::training_uses;
   const ParameterLayout& layout() const override { return layout_; }
-  std::span<const Use> training_uses() const override { return training_uses_; }
+  std::span<const Use> training_uses(int) const override { return training_uses_; }
   std::span<const Use> evaluation_uses() const override { return evaluation_uses_; }
   std::int64_t loss_terms() const override { return batch_ * config_.width; }
   View forward_backward(Stage& stage, const Batch& batch) override;

@@ -37,10 +37,13 @@ class Visits {
   /// `compute(parameters)`
   template <class Compute>
   void forward(UnitId unit, Compute&& compute) {
-    const Use& use = next(unit, Phase::kForward);
-    const View parameters = stage_.acquire(use);
-    compute(UnitTensors(layout_, unit, parameters));
-    stage_.release(use);
+    read(next(unit, Phase::kForward), compute);
+  }
+
+  /// The same once more, in the middle of backward.
+  template <class Compute>
+  void recompute(UnitId unit, Compute&& compute) {
+    read(next(unit, Phase::kRecompute), compute);
   }
 
   /// `compute(parameters, gradients)`; the parameters must not be touched where the use does not
@@ -60,6 +63,13 @@ class Visits {
     require(next_ < uses_.size() && uses_[next_].unit == unit && uses_[next_].phase == phase,
             "[model] visit {} is not the declared one", next_);
     return uses_[next_++];
+  }
+
+  template <class Compute>
+  void read(const Use& use, Compute&& compute) {
+    const View parameters = stage_.acquire(use);
+    compute(UnitTensors(layout_, use.unit, parameters));
+    stage_.release(use);
   }
 
   Stage& stage_;

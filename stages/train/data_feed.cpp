@@ -11,7 +11,7 @@ DataFeed::DataFeed(const BatchSource& source, Device& device, Stream& compute, K
 
 Batch DataFeed::training(std::int64_t step, std::int64_t index) {
   source_.training(step, index, host_);
-  return upload();
+  return upload(step);
 }
 
 Batch DataFeed::held_out(std::int64_t index) {
@@ -22,15 +22,15 @@ Batch DataFeed::held_out(std::int64_t index) {
         "shorter --seq, or --eval-every 0");
   }
   source_.held_out(index % count, host_);
-  return upload();
+  return upload(0);
 }
 
-Batch DataFeed::upload() {
+Batch DataFeed::upload(std::int64_t step) {
   kernels_.upload(compute_, host_.inputs.data(), static_cast<std::int64_t>(host_.inputs.size()),
                   inputs_.view());
   kernels_.upload(compute_, host_.targets.data(), static_cast<std::int64_t>(host_.targets.size()),
                   targets_.view());
-  return {inputs_.view(), targets_.view()};
+  return {inputs_.view(), targets_.view(), step, host_.first_sample, 0, 1.0F};
 }
 
 }  // namespace zerolab

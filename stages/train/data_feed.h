@@ -25,11 +25,19 @@ class DataFeed {
 
   /// Where the sequences of the last batch begin in the data.
   const std::vector<std::int64_t>& positions() const { return host_.positions; }
-  /// Tokens (or regression terms) in one micro-batch.
-  std::int64_t tokens() const { return source_.shape().targets; }
+  /// Whether micro-batches may hold unequal numbers of targets that count.
+  bool uneven() const { return source_.shape().uneven; }
+  /// Targets (tokens, or regression terms) that count in a micro-batch of training or held-out
+  /// data.
+  std::int64_t valid(std::int64_t step, std::int64_t index) const {
+    return source_.valid_targets(step, index);
+  }
+  std::int64_t valid_held_out(std::int64_t index) const {
+    return source_.valid_held_out(index % source_.held_out_count());
+  }
 
  private:
-  Batch upload();
+  Batch upload(std::int64_t step);
 
   const BatchSource& source_;
   Stream& compute_;

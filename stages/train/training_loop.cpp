@@ -16,18 +16,22 @@ TrainingLoop::TrainingLoop(Parts parts, TrainingSettings settings,
       settings_(settings),
       observers_(std::move(observers)),
       marked_(parts.stage, parts.model.layout(), parts.device.ledger(), parts.comm) {
-  const auto allocate = [&](std::int64_t count, const char* name) {
-    return parts_.device.allocate(DType::kFloat64, count, Category::kWorkspace, name,
+  losses_ = allocate(settings_.micro_batches, "losses");
+  if (settings_.evaluate_every > 0) {
+    held_out_ = allocate(ceil_divide(settings_.held_out_batches, parts_.comm.world_size()),
+                         "held-out losses");
+  }
+}
+
+TrainingLoop::Scalars TrainingLoop::allocate(std::int64_t micro_batches, const char* name) {
+  const std::int64_t count = micro_batches * (parts_.data.uneven() ? 2 : 1);
+  const auto buffer = [&](std::int64_t size, std::string what) {
+    return parts_.device.allocate(DType::kFloat64, size, Category::kWorkspace, std::move(what),
                                   parts_.compute);
   };
-  const std::int64_t ranks = parts_.comm.world_size();
-  losses_ = allocate(settings_.micro_batches, "losses");
-  all_losses_ = allocate(settings_.micro_batches * ranks, "losses of all ranks");
-  if (settings_.evaluate_every > 0) {
-    const std::int64_t each = ceil_divide(settings_.held_out_batches, ranks);
-    held_out_ = allocate(each, "held-out losses");
-    all_held_out_ = allocate(each * ranks, "held-out losses of all ranks");
-  }
+  return {buffer(count, name),
+          buffer(count * parts_.comm.world_size(), fmt::format("{} of all ranks", name)),
+          std::vector<std::int64_t>(static_cast<std::size_t>(micro_batches))};
 }
 
 void TrainingLoop::run() {
@@ -58,35 +62,36 @@ StepRecord TrainingLoop::train_step(std::int64_t step) {
 
   StepRecord record;
   record.step = step;
-  record.tokens = parts_.data.tokens() * per_step;
   record.loss_scale = settings_.loss_scaler.scale();
   for (int m = 0; m < settings_.micro_batches; ++m) {
-    const std::int64_t global_index = std::int64_t{m} * ranks + parts_.comm.rank();
-    Batch batch = parts_.data.training(step, global_index);
-    batch.loss_scale = static_cast<float>(record.loss_scale);
-    const std::vector<std::int64_t>& positions = parts_.data.positions();
-    record.positions.insert(record.positions.end(), positions.begin(), positions.end());
-
-    const bool reduce =
-        settings_.order == AccumulationOrder::kReduced || m + 1 == settings_.micro_batches;
-    marked_.begin({m, settings_.micro_batches, reduce, parts_.model.training_uses()});
-    const View loss = parts_.model.forward_backward(marked_, batch);
-    parts_.kernels.copy(parts_.compute, loss, losses_.slice(m, 1));
+    losses_.valid[static_cast<std::size_t>(m)] = parts_.data.valid(step, global_index(m));
   }
+  const std::int64_t terms = parts_.model.loss_terms();
+  const float weight = parts_.weighting.of_micro_batch(losses_.valid, terms);
+  for (int m = 0; m < settings_.micro_batches; ++m) train_micro_batch(step, m, weight, record);
   for (TrainObserver* observer : observers_) observer->gradients_complete(step, marked_);
 
   // The losses travel before the stage publishes, so that the host need not wait for that.
-  gather(losses_.view(), all_losses_.view(), "losses");
+  gather(losses_, "losses");
+  Sums sums{0, terms * per_step};
+  if (parts_.data.uneven()) sums = add_up(losses_, per_step);
+  if (sums.valid == 0) {
+    bad_input("[data] no token of step {}'s global batch counts; give less padding", step);
+  }
+  record.tokens = sums.valid;
   // Schedule and bias correction count updates, so a skipped step repeats their values.
   const std::int64_t update = updates_ + 1;
   record.learning_rate = static_cast<float>(settings_.schedule.learning_rate(update));
-  marked_.step(
-      {update, record.learning_rate, 1.0 / (static_cast<double>(per_step) * record.loss_scale)});
+  const double mean = parts_.weighting.gradient_scale(terms, sums.valid, per_step);
+  marked_.step({update, record.learning_rate, mean / record.loss_scale});
 
   parts_.kernels.download(parts_.compute, marked_.norm_and_factor(), norm_and_factor_);
-  double sum = 0;
-  for (const double loss : by_global_index(all_losses_.view())) sum += loss;
-  record.loss = sum / static_cast<double>(per_step * parts_.model.loss_terms());
+  if (parts_.data.uneven()) {
+    parts_.compute.synchronize();
+  } else {
+    sums.loss = add_up(losses_, per_step).loss;
+  }
+  record.loss = sums.loss / static_cast<double>(sums.valid);
   record.grad_norm = norm_and_factor_[0];
   record.factor = norm_and_factor_[1];
   record.skipped = !std::isfinite(record.factor);
@@ -96,41 +101,69 @@ StepRecord TrainingLoop::train_step(std::int64_t step) {
   return record;
 }
 
-double TrainingLoop::evaluate() {
-  const int ranks = parts_.comm.world_size();
-  const std::int64_t wanted = settings_.held_out_batches;
-  for (std::int64_t m = 0; m < held_out_.count(); ++m) {
-    // Ranks without a batch of their own left still take part in the stage's collectives.
-    const std::int64_t index = (m * ranks + parts_.comm.rank()) % wanted;
-    marked_.begin({0, 1, true, parts_.model.evaluation_uses()});
-    const View loss = parts_.model.evaluate(marked_, parts_.data.held_out(index));
-    parts_.kernels.copy(parts_.compute, loss, held_out_.slice(m, 1));
-  }
-  gather(held_out_.view(), all_held_out_.view(), "held-out losses");
-  const std::vector<double> losses = by_global_index(all_held_out_.view());
-  double sum = 0;
-  for (std::int64_t g = 0; g < wanted; ++g) sum += losses[static_cast<std::size_t>(g)];
-  return sum / static_cast<double>(wanted * parts_.model.loss_terms());
+void TrainingLoop::train_micro_batch(std::int64_t step, int m, float weight, StepRecord& record) {
+  Batch batch = parts_.data.training(step, global_index(m));
+  batch.micro_batch = m;
+  batch.weight = weight;
+  batch.loss_scale = static_cast<float>(record.loss_scale);
+  const std::vector<std::int64_t>& positions = parts_.data.positions();
+  record.positions.insert(record.positions.end(), positions.begin(), positions.end());
+
+  const bool reduce =
+      settings_.order == AccumulationOrder::kReduced || m + 1 == settings_.micro_batches;
+  marked_.begin({m, settings_.micro_batches, reduce, parts_.model.training_uses(m)});
+  const View loss = parts_.model.forward_backward(marked_, batch);
+  parts_.kernels.copy(parts_.compute, loss, losses_.mine.slice(m, 1));
 }
 
-void TrainingLoop::gather(View mine, View all, const char* what) {
+double TrainingLoop::evaluate() {
+  const std::int64_t wanted = settings_.held_out_batches;
+  for (std::size_t m = 0; m < held_out_.valid.size(); ++m) {
+    // Ranks without a batch of their own left still take part in the stage's collectives.
+    const std::int64_t index = global_index(static_cast<std::int64_t>(m)) % wanted;
+    held_out_.valid[m] = parts_.data.valid_held_out(index);
+    marked_.begin({0, 1, true, parts_.model.evaluation_uses()});
+    const View loss = parts_.model.evaluate(marked_, parts_.data.held_out(index));
+    parts_.kernels.copy(parts_.compute, loss,
+                        held_out_.mine.slice(static_cast<std::int64_t>(m), 1));
+  }
+  gather(held_out_, "held-out losses");
+  const Sums sums = add_up(held_out_, wanted);
+  if (sums.valid == 0) bad_input("[data] no token of the held-out loss counts; give less padding");
+  return sums.loss / static_cast<double>(sums.valid);
+}
+
+std::int64_t TrainingLoop::global_index(std::int64_t m) const {
+  return m * parts_.comm.world_size() + parts_.comm.rank();
+}
+
+void TrainingLoop::gather(Scalars& scalars, const char* what) {
+  if (parts_.data.uneven()) {
+    const std::vector<double> valid(scalars.valid.begin(), scalars.valid.end());
+    const auto count = static_cast<std::int64_t>(valid.size());
+    const View place = scalars.mine.slice(count, count);
+    parts_.kernels.upload(parts_.compute, valid.data(), place.bytes(), place);
+  }
   parts_.comm.wait(parts_.compute.record(), what);
-  parts_.comm.all_gather(mine, all, {what, Traffic::kControl, ""});
+  parts_.comm.all_gather(scalars.mine.view(), scalars.all.view(), {what, Traffic::kControl, ""});
   parts_.compute.wait(parts_.comm.record(), what);
 }
 
-std::vector<double> TrainingLoop::by_global_index(View all) {
-  std::vector<double> by_rank(static_cast<std::size_t>(all.count));
-  parts_.kernels.download(parts_.compute, all, by_rank.data());
+TrainingLoop::Sums TrainingLoop::add_up(const Scalars& scalars, std::int64_t count) {
+  std::vector<double> all(static_cast<std::size_t>(scalars.all.count()));
+  parts_.kernels.download(parts_.compute, scalars.all.view(), all.data());
   parts_.compute.synchronize();
 
-  std::vector<double> by_index(by_rank.size());
   const auto ranks = static_cast<std::size_t>(parts_.comm.world_size());
-  const std::size_t each = by_rank.size() / ranks;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    for (std::size_t m = 0; m < each; ++m) by_index[m * ranks + r] = by_rank[r * each + m];
+  const std::size_t of_rank = all.size() / ranks, each = scalars.valid.size();
+  Sums sums;
+  for (std::size_t g = 0; g < static_cast<std::size_t>(count); ++g) {
+    const std::size_t place = g % ranks * of_rank + g / ranks;
+    sums.loss += all[place];
+    sums.valid += parts_.data.uneven() ? static_cast<std::int64_t>(all[place + each])
+                                       : parts_.model.loss_terms();
   }
-  return by_index;
+  return sums;
 }
 
 }  // namespace zerolab

@@ -11,6 +11,7 @@
 #include "stages/optim/loss_scaler.h"
 #include "stages/parallel/gradient_accumulator.h"
 #include "stages/train/data_feed.h"
+#include "stages/train/loss_weighting.h"
 #include "stages/train/phase_marker.h"
 #include "stages/train/schedule.h"
 #include "stages/train/step_record.h"
@@ -38,6 +39,7 @@ class TrainingLoop {
     Model& model;
     Stage& stage;
     DataFeed& data;
+    const LossWeighting& weighting;
   };
 
   /// Observers are told in the order given.
@@ -47,22 +49,36 @@ class TrainingLoop {
   void run();
 
  private:
+  /// Scalars that every rank contributes, one a micro-batch, and those of all ranks.
+  struct Scalars {
+    Buffer mine, all;  // fp64 (W·M), (N·W·M); W = 2 where tokens are counted too, else 1
+    std::vector<std::int64_t> valid;  // (M), what this rank counted
+  };
+  /// What a global batch adds up to.
+  struct Sums {
+    double loss = 0;         ///< in order of global micro-batches
+    std::int64_t valid = 0;  ///< targets that count
+  };
+
+  /// Of this rank's micro-batch m: m·N + r.
+  std::int64_t global_index(std::int64_t m) const;
+  Scalars allocate(std::int64_t micro_batches, const char* name);
   /// Mean loss over the held-out micro-batches; the same on all ranks.
   double evaluate();
   StepRecord train_step(std::int64_t step);
-  /// all = the ranks' values, in rank order.
-  void gather(View mine, View all, const char* what);
-  /// Reads gathered values back, element m of rank r at index m·N + r. Blocks the host.
-  std::vector<double> by_global_index(View all);
+  void train_micro_batch(std::int64_t step, int m, float weight, StepRecord& record);
+  /// Sends the ranks' scalars to all of them, on the communication stream.
+  void gather(Scalars& scalars, const char* what);
+  /// Sums over the first `count` global micro-batches. Blocks the host.
+  Sums add_up(const Scalars& scalars, std::int64_t count);
 
   Parts parts_;
   TrainingSettings settings_;
   std::vector<TrainObserver*> observers_;
   PhaseMarker marked_;
-  std::int64_t updates_ = 0;        // steps that were not skipped
-  float norm_and_factor_[2] = {};   // where the compute stream downloads them to
-  Buffer losses_, all_losses_;      // fp64 (K), (N·K)
-  Buffer held_out_, all_held_out_;  // fp64 (⌈G/N⌉), (N·⌈G/N⌉)
+  std::int64_t updates_ = 0;       // steps that were not skipped
+  float norm_and_factor_[2] = {};  // where the compute stream downloads them to
+  Scalars losses_, held_out_;
 };
 
 }  // namespace zerolab

@@ -53,11 +53,11 @@ HostBatch random_batch(const ModelSpec& spec, std::int64_t batch, std::int64_t t
 }
 
 ModelBench::ModelBench(const ModelSpec& spec, std::int64_t batch, std::int64_t time,
-                       LocalOptimizer optimizer, bool guarded)
+                       LocalOptimizer optimizer, bool guarded, const ModelOptions& options)
     : device_(make_cpu_device({{}, true, guarded})),
       kernels_(make_cpu_kernels(1)),
       compute_(device_->create_stream("compute")),
-      model_(make_model(spec, *device_, *compute_, *kernels_, batch, time)),
+      model_(make_model(spec, *device_, *compute_, *kernels_, batch, time, options)),
       stage_(std::make_unique<LocalStage>(model_->layout(), *device_, *compute_, *kernels_,
                                           optimizer)) {
   const DType dtype = spec.is_gpt() ? DType::kInt32 : DType::kFloat32;
@@ -84,9 +84,12 @@ double ModelBench::mean(View sum) {
   return value / static_cast<double>(model_->loss_terms());
 }
 
-double ModelBench::forward_backward(const HostBatch& batch, int index) {
-  const Batch on_device = upload(batch);
-  stage_->begin({index, index + 1, true, model_->training_uses()});
+double ModelBench::forward_backward(const HostBatch& batch, int index, std::int64_t step) {
+  Batch on_device = upload(batch);
+  on_device.step = step;
+  on_device.first_sample = batch.first_sample;
+  on_device.micro_batch = index;
+  stage_->begin({index, index + 1, true, model_->training_uses(index)});
   return mean(model_->forward_backward(*stage_, on_device));
 }
 

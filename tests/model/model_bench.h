@@ -33,7 +33,7 @@ HostBatch random_batch(const ModelSpec& spec, std::int64_t batch, std::int64_t t
 class ModelBench {
  public:
   ModelBench(const ModelSpec& spec, std::int64_t batch, std::int64_t time,
-             LocalOptimizer optimizer = {}, bool guarded = false);
+             LocalOptimizer optimizer = {}, bool guarded = false, const ModelOptions& options = {});
 
   const ParameterLayout& layout() const { return model_->layout(); }
   Model& model() { return *model_; }
@@ -42,7 +42,7 @@ class ModelBench {
   Kernels& kernels() { return *kernels_; }
 
   /// The mean loss; leaves gradients in the stage. `index` > 0 adds to them.
-  double forward_backward(const HostBatch& batch, int index = 0);
+  double forward_backward(const HostBatch& batch, int index = 0, std::int64_t step = 1);
   /// The mean loss.
   double evaluate(const HostBatch& batch);
   void step(std::int64_t step, float learning_rate, double scale = 1);

@@ -49,12 +49,19 @@ TEST_F(HuggingFaceConfigFile, GivesTheSizesOfTheModel) {
   EXPECT_THAT(spec.notices, IsEmpty());
 }
 
-TEST_F(HuggingFaceConfigFile, UsesHuggingFacesDefaultsAndSaysThatDropoutIsNotApplied) {
+TEST_F(HuggingFaceConfigFile, UsesHuggingFacesDefaultsDropoutIncluded) {
   const ModelSpec spec = parse("{}");
   EXPECT_EQ(spec.gpt(), parse_model("gpt2-124m").gpt());
-  EXPECT_THAT(spec.notices,
-              testing::ElementsAre(HasSubstr("resid_pdrop is 0.1 by default, but dropout is not"),
-                                   HasSubstr("embd_pdrop"), HasSubstr("attn_pdrop")));
+  EXPECT_EQ(dropout_of_file(spec), 0.1);
+  EXPECT_EQ(dropout_of_file(parse(fmt::format("{{{}}}", kNoDropout))), 0.0);
+  EXPECT_EQ(dropout_of_file(parse_model("gpt-tiny")), 0.0);
+}
+
+TEST_F(HuggingFaceConfigFile, WithSeveralDropoutsAsksForOne) {
+  const ModelSpec spec = parse(R"({"resid_pdrop": 0.2})");
+  EXPECT_THAT([&] { dropout_of_file(spec); },
+              ThrowsMessage<BadInput>(AllOf(HasSubstr("0.1 (embedding), 0.1 (attention) and 0.2"),
+                                            HasSubstr("--dropout"))));
 }
 
 TEST_F(HuggingFaceConfigFile, AcceptsTheAliases) {

@@ -43,13 +43,15 @@ void save(ModelBench& bench, Reader tensor_of, const std::filesystem::path& path
 }
 
 Json describe(const ModelSpec& spec, std::int64_t batch, std::int64_t time,
-              const LocalOptimizer& optimizer, float learning_rate) {
+              const LocalOptimizer& optimizer, float learning_rate, const ModelOptions& options) {
   Json config = spec.is_gpt() ? Json{{"layers", spec.gpt().layers}, {"heads", spec.gpt().heads}}
                               : Json{{"layers", kTiedMlpLayers}};
   return {{"model", spec.is_gpt() ? "gpt" : "tied-mlp"},
           {"config", config},
           {"batch", batch},
           {"time", time},
+          {"dropout", options.dropout},
+          {"seed", options.seed},
           {"optimizer",
            {{"type", optimizer.adamw ? "adamw" : "sgd"},
             {"lr", learning_rate},
@@ -62,17 +64,18 @@ Json describe(const ModelSpec& spec, std::int64_t batch, std::int64_t time,
 /// Trains `kSteps` steps of `micro_batches` each and writes all that the oracle needs.
 void train_and_record(const ModelSpec& spec, std::int64_t batch, std::int64_t time,
                       const LocalOptimizer& optimizer, float learning_rate, int micro_batches,
-                      const TemporaryDirectory& directory) {
-  ModelBench bench(spec, batch, time, optimizer);
+                      const TemporaryDirectory& directory, const ModelOptions& options = {}) {
+  ModelBench bench(spec, batch, time, optimizer, false, options);
   bench.stage().load(RandomWeights(bench.layout(), spec.is_gpt() ? 0.15F : 0.3F));
   save(bench, &LocalStage::parameter, directory / "initial.safetensors");
 
-  Json record = describe(spec, batch, time, optimizer, learning_rate);
+  Json record = describe(spec, batch, time, optimizer, learning_rate, options);
   for (int step = 1; step <= kSteps; ++step) {
     Json losses = Json::array();
     for (int k = 0; k < micro_batches; ++k) {
-      const HostBatch data = random_batch(spec, batch, time, step * micro_batches + k);
-      losses.push_back(as_json(spec, data, bench.forward_backward(data, k)));
+      HostBatch data = random_batch(spec, batch, time, step * micro_batches + k);
+      data.first_sample = k * batch;
+      losses.push_back(as_json(spec, data, bench.forward_backward(data, k, step)));
     }
     record["steps"].push_back(losses);
     if (step == 1) save(bench, &LocalStage::gradient, directory / "gradients.safetensors");
@@ -105,8 +108,10 @@ class TorchOracle : public testing::Test {
   }
 
   void expect_agreement(const ModelSpec& spec, std::int64_t batch, std::int64_t time,
-                        const LocalOptimizer& optimizer, float learning_rate, int micro_batches) {
-    train_and_record(spec, batch, time, optimizer, learning_rate, micro_batches, directory_);
+                        const LocalOptimizer& optimizer, float learning_rate, int micro_batches,
+                        const ModelOptions& options = {}) {
+    train_and_record(spec, batch, time, optimizer, learning_rate, micro_batches, directory_,
+                     options);
     const auto [code, output] = ask();
     if (code == kExitWithoutTorch || code == 127) GTEST_SKIP() << output;
     EXPECT_EQ(code, 0) << output;
@@ -131,8 +136,9 @@ TEST_F(TorchOracle, AgreesOnGptWithAdamWAndASequenceShorterThanTheMaximum) {
   expect_agreement(parse_model("gpt-micro"), 3, 11, adamw(), 1e-2F, 1);
 }
 
-TEST_F(TorchOracle, AgreesOnGptWithSgdAndGradientAccumulationAtFullLength) {
-  expect_agreement(parse_model("gpt-micro"), 2, 16, sgd(), 1e-1F, 3);
+TEST_F(TorchOracle, AgreesOnGptWithSgdGradientAccumulationDropoutAndCheckpointsAtFullLength) {
+  expect_agreement(parse_model("gpt-micro"), 2, 16, sgd(), 1e-1F, 3,
+                   {.dropout = 0.25, .seed = 0x100000005, .checkpoint_every = 1});
 }
 
 TEST_F(TorchOracle, AgreesOnTiedMlpWithAdamW) {

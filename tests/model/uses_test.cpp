@@ -12,8 +12,11 @@ using testing::ElementsAre;
 std::vector<std::string> described(const ParameterLayout& layout, std::span<const Use> uses) {
   std::vector<std::string> result;
   for (const Use& use : uses) {
-    result.push_back(fmt::format("{} {}{}{}", use.phase == Phase::kForward ? "F" : "B",
-                                 layout.unit(use.unit).name, use.reads_parameters ? "" : " blind",
+    const char* phase = use.phase == Phase::kForward     ? "F"
+                        : use.phase == Phase::kRecompute ? "R"
+                                                         : "B";
+    result.push_back(fmt::format("{} {}{}{}", phase, layout.unit(use.unit).name,
+                                 use.reads_parameters ? "" : " blind",
                                  use.completes_gradient ? " done" : ""));
   }
   return result;
@@ -30,6 +33,27 @@ TEST(Uses, OfGptVisitTheTiedEmbeddingAtBothEndsOfEachPass) {
   EXPECT_THAT(described(bench.layout(), bench.model().training_uses()),
               ElementsAre("F embedding", "F h.0", "F h.1", "F ln_f", "F embedding", "B embedding",
                           "B ln_f done", "B h.1 done", "B h.0 done", "B embedding blind done"));
+}
+
+TEST(Uses, OfGptComputeEachSegmentAgainBeforeItsBackward) {
+  ModelSpec spec = parse_model("gpt-micro");
+  spec.config = GptConfig{3, 8, 2, 4, 16};
+  ModelBench bench(spec, 1, 4, {}, false, {.checkpoint_every = 2});
+  EXPECT_THAT(described(bench.layout(), bench.model().training_uses()),
+              ElementsAre("F embedding", "F h.0", "F h.1", "F h.2", "F ln_f", "F embedding",
+                          "B embedding", "B ln_f done", "R h.2", "B h.2 done", "R h.0", "R h.1",
+                          "B h.1 done", "B h.0 done", "B embedding blind done"));
+}
+
+TEST(Uses, OfGptBypassOneBlockAfterTheOther) {
+  ModelBench bench(parse_model("gpt-micro"), 1, 4, {}, false, {.skip_block_every = 2});
+  EXPECT_EQ(bench.model().training_uses(0).size(), 10U);
+  EXPECT_THAT(described(bench.layout(), bench.model().training_uses(1)),
+              ElementsAre("F embedding", "F h.1", "F ln_f", "F embedding", "B embedding",
+                          "B ln_f done", "B h.1 done", "B embedding blind done"));
+  EXPECT_EQ(bench.model().training_uses(2).size(), 10U);
+  EXPECT_EQ(described(bench.layout(), bench.model().training_uses(3))[1], "F h.0");
+  EXPECT_EQ(described(bench.layout(), bench.model().training_uses(5))[1], "F h.1");
 }
 
 TEST(Uses, OfGptInEvaluationAreTheForwardPass) {

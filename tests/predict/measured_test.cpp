@@ -93,6 +93,30 @@ TEST_P(Measured, BytesArePredictedWhenCallsAreCheckedAndMemoryIsPoisoned) {
   expect_predicted(GetParam(), config);
 }
 
+TEST_P(Measured, BytesArePredictedWithActivationCheckpointsAndDropout) {
+  for (const int every : {1, 3}) {
+    for (const bool overlap : {true, false}) {
+      RunConfig config = short_run(2, 1);
+      config.model = "gpt-tiny";  // four blocks: the last segment of three is one
+      config.sequence = 8;
+      config.overlap = overlap;
+      config.dropout = 0.1;
+      config.checkpoint_every = every;
+      expect_predicted(GetParam(), config);
+    }
+  }
+}
+
+TEST_P(Measured, BytesArePredictedWhereTokensAreCountedAndBlocksBypassed) {
+  for (const int every : {1, 2}) {
+    RunConfig config = short_run(3, 5);
+    config.padding = 0.5;
+    config.skip_block_every = every;
+    config.checkpoint_every = every - 1;
+    expect_predicted(GetParam(), config);
+  }
+}
+
 TEST_P(Measured, BytesArePredictedWhereMicroBatchesAreAddedUpLocally) {
   if (!supports_local_accumulation(GetParam())) GTEST_SKIP() << "no unreduced gradient is kept";
   for (const Reduction reduction : {Reduction::kOrdered, Reduction::kRing}) {

@@ -136,6 +136,25 @@ TEST(Peaks, WithoutAStepAreWhatConstructionHolds) {
   EXPECT_EQ(held(zero3.peak_by_category, Category::kUnitGradients), 0);
 }
 
+// ZeRO-3 gathers every block once more to compute it again, except the last of each segment, whose
+// copy serves its backward too: (k−1)/k of the blocks. Each of 3 ranks sends 2/3 of a gather.
+TEST(Checkpoints, MakeZero3GatherThePartOfTheBlocksThatASegmentDoesNotShare) {
+  const ModelSpec model = parse_model("gpt-tiny");
+  RunConfig config = three_ranks();
+  config.sequence = 0;
+  const std::int64_t block = 4 * round_up(layout_of(model).unit(1).size, 32 * 3);
+  const auto gathered = [&](int every) {
+    config.checkpoint_every = every;
+    return volume(predict("zero3", config, model, 0).per_step, Traffic::kTraining,
+                  CollectiveOp::kAllGather)
+        .sent();
+  };
+  const std::int64_t without = gathered(0);
+  EXPECT_EQ(gathered(1), without);
+  EXPECT_EQ(gathered(2) - without, config.accumulate * 2 * block * 2 / 3);
+  EXPECT_EQ(gathered(4) - without, config.accumulate * 3 * block * 2 / 3);
+}
+
 TEST(Predict, NamesTheNearestStageForAnUnknownOne) {
   try {
     predict("zero4x", three_ranks(), narrow_tied_mlp(), 0);

@@ -117,5 +117,22 @@ TEST(ModelUses, FollowFromTheArchitectureAsTheModelsDeclareThem) {
   }
 }
 
+TEST(ModelUses, FollowFromTheSegmentsWithCheckpointsAndFromTheBlockThatIsBypassed) {
+  const ModelSpec spec = parse_model("gpt-tiny");
+  const auto kernels = make_cpu_kernels(1);
+  const auto device = make_cpu_device();
+  const auto compute = device->create_stream("compute");
+  for (const int every : {1, 2, 3, 4, 7}) {
+    const auto model = make_model(spec, *device, *compute, *kernels, 1, 8,
+                                  {.checkpoint_every = every, .skip_block_every = 1});
+    const std::vector<Use> uses = uses_of(spec, every).training;
+    for (int block = 0; block < 4; ++block) {
+      EXPECT_TRUE(std::ranges::equal(without(uses, unit_of_block(spec, block)),
+                                     model->training_uses(block), same))
+          << "segments of " << every << ", without block " << block;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace zerolab

@@ -49,7 +49,38 @@ def read_safetensors(path):
     return tensors
 
 
-def gpt2_loss(w, config, inputs, targets):
+def philox(counter, key):
+    """Philox4x32-10 (Salmon et al. 2011): four 32-bit numbers."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(p1 >> 32) ^ c[1] ^ k[0], p1 & 0xFFFFFFFF, (p0 >> 32) ^ c[3] ^ k[1], p0 & 0xFFFFFFFF]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c
+
+
+class Dropout:
+    """Masks that follow from (seed, step, sample, site, element) alone."""
+
+    def __init__(self, probability, seed, step, first_sample):
+        self.probability, self.first_sample = probability, first_sample
+        self.key = (seed & 0xFFFFFFFF, ((seed >> 32) + step) & 0xFFFFFFFF)
+
+    def __call__(self, x, layer, site):
+        if self.probability == 0:
+            return x
+        size = x[0].numel()
+        words = []
+        for sample in range(self.first_sample, self.first_sample + x.shape[0]):
+            row = []
+            for group in range((size + 3) // 4):
+                row += philox((group, 0, sample, 8 * layer + site), self.key)
+            words += row[:size]
+        kept = torch.tensor(words).reshape(x.shape) >= self.probability * 2**32
+        return x * kept / (1 - self.probability)
+
+
+def gpt2_loss(w, config, inputs, targets, drop):
     """GPT-2 from its description. Weights of linear layers are (in, out)."""
     heads = config["heads"]
     batch, time = inputs.shape
@@ -60,27 +91,27 @@ def gpt2_loss(w, config, inputs, targets):
     def norm(x, name):
         return F.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"], 1e-5)
 
-    def attention(x, name):
+    def attention(x, name, layer):
         q, k, v = (
             part.reshape(batch, time, heads, -1).transpose(1, 2)
             for part in linear(x, name + ".c_attn").chunk(3, dim=-1)
         )
         scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
         future = torch.ones(time, time, dtype=torch.bool).triu(1)
-        mixed = scores.masked_fill(future, -math.inf).softmax(-1) @ v
+        mixed = drop(scores.masked_fill(future, -math.inf).softmax(-1), layer, 1) @ v
         return linear(mixed.transpose(1, 2).reshape(batch, time, -1), name + ".c_proj")
 
-    x = w["wte.weight"][inputs] + w["wpe.weight"][:time]
+    x = drop(w["wte.weight"][inputs] + w["wpe.weight"][:time], 0, 0)
     for layer in range(config["layers"]):
         h = f"h.{layer}"
-        x = x + attention(norm(x, h + ".ln_1"), h + ".attn")
+        x = x + drop(attention(norm(x, h + ".ln_1"), h + ".attn", layer), layer, 2)
         inner = F.gelu(linear(norm(x, h + ".ln_2"), h + ".mlp.c_fc"), approximate="tanh")
-        x = x + linear(inner, h + ".mlp.c_proj")
+        x = x + drop(linear(inner, h + ".mlp.c_proj"), layer, 3)
     logits = norm(x, "ln_f") @ w["wte.weight"].T
     return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1))
 
 
-def tied_mlp_loss(w, config, inputs, targets):
+def tied_mlp_loss(w, config, inputs, targets, drop):
     x = inputs
     for layer in [*range(config["layers"] - 1), 0]:
         x = x @ w[f"layers.{layer}.weight"] + w[f"layers.{layer}.bias"]
@@ -131,16 +162,17 @@ def main(directory):
     optimizer = make_optimizer(case["optimizer"], list(weights.values()))
     verdict = Verdict()
 
-    def loss(batch):
+    def loss(batch, drop):
         inputs, targets = (as_batch(case, batch[key]) for key in ("inputs", "targets"))
-        return loss_of(weights, case["config"], inputs, targets)
+        return loss_of(weights, case["config"], inputs, targets, drop)
 
     ours = read_safetensors(directory / "gradients.safetensors")
     assert ours.keys() == weights.keys(), "tensor names differ"
     for step, micro_batches in enumerate(case["steps"]):
         optimizer.zero_grad()
-        for batch in micro_batches:
-            value = loss(batch)
+        for k, batch in enumerate(micro_batches):
+            drop = Dropout(case["dropout"], case["seed"], step + 1, k * case["batch"])
+            value = loss(batch, drop)
             value.backward()
             error = abs(value.item() - batch["loss"])
             verdict.check("loss", f"step {step + 1}", error, LOSS_TOLERANCE * value.item())
@@ -162,7 +194,7 @@ def main(directory):
         error = (ours[name] - w.detach()).abs().max().item()
         verdict.check("update", name, error, UPDATE_TOLERANCE * change)
     with torch.no_grad():
-        value = loss(case["evaluation"]).item()
+        value = loss(case["evaluation"], Dropout(0, 0, 0, 0)).item()
     error = abs(value - case["evaluation"]["loss"])
     verdict.check("evaluation loss", "the trained model", error, LOSS_TOLERANCE * value)
 

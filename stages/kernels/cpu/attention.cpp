@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <vector>
 
+#include "stages/kernels/cpu/dropout.h"
 #include "stages/kernels/cpu/small_product.h"
 #include "stages/kernels/cpu/softmax.h"
 
@@ -22,8 +24,9 @@ struct Head {
   std::int64_t y_stride;    // C
   std::int64_t qkv_offset;  // of q in qkv; k and v are C and 2·C further
   std::int64_t y_offset;
-  std::int64_t saved_offset;  // T maxima, then T inverse sums
-  float scale;                // 1/√size
+  std::int64_t saved_offset;               // T maxima, then T inverse sums
+  float scale;                             // 1/√size
+  std::int64_t sample, first_probability;  // of the dropout's mask
 
   std::int64_t k_offset() const { return qkv_offset + y_stride; }
   std::int64_t v_offset() const { return qkv_offset + 2 * y_stride; }
@@ -43,7 +46,9 @@ Head head_at(AttentionShape s, std::int64_t index) {
           batch * s.time * 3 * C + channel,
           batch * s.time * C + channel,
           index * 2 * s.time,
-          1.0F / std::sqrt(static_cast<float>(s.head_size))};
+          1.0F / std::sqrt(static_cast<float>(s.head_size)),
+          batch,
+          index % s.heads * s.time * s.time};
 }
 
 /// Queries [begin, begin + rows) and the `keys` = begin + rows positions that they may see.
@@ -117,8 +122,29 @@ std::int64_t mask_future(const Block& b, std::int64_t r, float* row) {
   return count;
 }
 
-void head_forward(const Head& h, const float* qkv, float* y, float* saved) {
+/// What the probabilities of one query after the other are multiplied by.
+class Dropped {
+ public:
+  Dropped(const Head& h, const DropoutMask& mask)
+      : h_(h), mask_(mask), scales_(mask.probability > 0 ? static_cast<std::size_t>(h.T) : 0) {}
+
+  bool none() const { return scales_.empty(); }
+  /// For the keys that the query may see. Call where there are any.
+  const float* draw(std::int64_t query) {
+    draw_dropout(mask_, h_.sample, h_.first_probability + query * h_.T, query + 1, scales_.data());
+    return scales_.data();
+  }
+
+ private:
+  const Head& h_;
+  const DropoutMask& mask_;
+  std::vector<float> scales_;
+};
+
+void head_forward(const Head& h, const float* qkv, float* y, float* saved,
+                  const DropoutMask& mask) {
   Scratch scratch(h, 2, 1);
+  Dropped dropped(h, mask);
   float* const k_transposed = scratch.matrix(0);
   float* const v = scratch.matrix(1);
   float* const p = scratch.scores(0);
@@ -136,6 +162,9 @@ void head_forward(const Head& h, const float* qkv, float* y, float* saved) {
       const float sum = exp_and_sum(row, row, count, max);
       maxima[b.begin + r] = max;
       inverse_sums[b.begin + r] = 1.0F / sum;
+      if (dropped.none()) continue;
+      const float* const scales = dropped.draw(b.begin + r);
+      for (std::int64_t j = 0; j <= b.begin + r; ++j) row[j] *= scales[j];
     }
     float* out = y + h.y_offset + b.begin * h.y_stride;
     small_product({p, h.row_stride()}, v, h.size, out, h.y_stride, {b.rows, b.keys, h.size}, false);
@@ -146,10 +175,10 @@ void head_forward(const Head& h, const float* qkv, float* y, float* saved) {
   });
 }
 
-/// Turns scores into probabilities p and dp into the gradient of the scores, one row at a time:
-/// ds = p ⊙ (dp − Σ dy ⊙ y) / √size.
+/// Turns scores into probabilities p, with their dropout m in the end, and dp into the gradient of
+/// the scores, one row at a time: ds = p ⊙ (m ⊙ dp − Σ dy ⊙ y) / √size.
 void softmax_backward_rows(const Head& h, const Block& b, const float* dy, const float* y,
-                           const float* saved, float* p, float* dp) {
+                           const float* saved, Dropped& dropped, float* p, float* dp) {
   const float* maxima = saved + h.saved_offset;
   const float* inverse_sums = maxima + h.T;
   for (std::int64_t r = 0; r < b.rows; ++r) {
@@ -161,10 +190,13 @@ void softmax_backward_rows(const Head& h, const Block& b, const float* dy, const
     const std::int64_t count = mask_future(b, r, p_row);
     exp_and_sum(p_row, p_row, count, maxima[position]);
     const float inverse_sum = inverse_sums[position];
+    const float* const scales = dropped.none() ? nullptr : dropped.draw(position);
+    for (std::int64_t j = 0; scales != nullptr && j <= position; ++j) dp_row[j] *= scales[j];
     for (std::int64_t j = 0; j < count; ++j) {
       p_row[j] *= inverse_sum;
       dp_row[j] = p_row[j] * (dp_row[j] - dot) * h.scale;
     }
+    for (std::int64_t j = 0; scales != nullptr && j <= position; ++j) p_row[j] *= scales[j];
     std::fill(dp_row + count, dp_row + b.padded_keys(), 0.0F);
   }
 }
@@ -174,8 +206,9 @@ void zero_rows(float* x, std::int64_t stride, std::int64_t rows, std::int64_t co
 }
 
 void head_backward(const Head& h, const float* dy, const float* qkv, const float* y,
-                   const float* saved, float* dqkv) {
+                   const float* saved, float* dqkv, const DropoutMask& mask) {
   Scratch scratch(h, 3, 2);
+  Dropped dropped(h, mask);
   float* const k_transposed = scratch.matrix(0);
   float* const v_transposed = scratch.matrix(1);
   float* const k = scratch.matrix(2);
@@ -195,7 +228,7 @@ void head_backward(const Head& h, const float* dy, const float* qkv, const float
     const float* dy_rows = dy + h.y_offset + b.begin * h.y_stride;
     block_scores(h, b, {q_rows, stride}, k_transposed, p);
     block_scores(h, b, {dy_rows, h.y_stride}, v_transposed, dp);
-    softmax_backward_rows(h, b, dy, y, saved, p, dp);
+    softmax_backward_rows(h, b, dy, y, saved, dropped, p, dp);
     const MatrixShape to_keys{b.keys, b.rows, h.size};
     small_product({p, h.row_stride(), true}, dy_rows, h.y_stride, dv, stride, to_keys, true);
     small_product({dp, h.row_stride(), true}, q_rows, stride, dk, stride, to_keys, true);
@@ -208,15 +241,18 @@ void head_backward(const Head& h, const float* dy, const float* qkv, const float
 
 std::int64_t attention_saved_count(AttentionShape s) { return 2 * s.batch * s.heads * s.time; }
 
-void attention(ThreadTeam& team, const float* qkv, float* y, float* saved, AttentionShape s) {
+void attention(ThreadTeam& team, const float* qkv, float* y, float* saved, AttentionShape s,
+               const DropoutMask& mask) {
   team.for_each(s.batch * s.heads,
-                [=](std::int64_t i) { head_forward(head_at(s, i), qkv, y, saved); });
+                [=, &mask](std::int64_t i) { head_forward(head_at(s, i), qkv, y, saved, mask); });
 }
 
 void attention_backward(ThreadTeam& team, const float* dy, const float* qkv, const float* y,
-                        const float* saved, float* dqkv, AttentionShape s) {
-  team.for_each(s.batch * s.heads,
-                [=](std::int64_t i) { head_backward(head_at(s, i), dy, qkv, y, saved, dqkv); });
+                        const float* saved, float* dqkv, AttentionShape s,
+                        const DropoutMask& mask) {
+  team.for_each(s.batch * s.heads, [=, &mask](std::int64_t i) {
+    head_backward(head_at(s, i), dy, qkv, y, saved, dqkv, mask);
+  });
 }
 
 }  // namespace zerolab::cpu

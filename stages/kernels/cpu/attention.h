@@ -17,10 +17,12 @@ namespace zerolab::cpu {
 std::int64_t attention_saved_count(AttentionShape shape);
 
 /// qkv (B,T,3C) -> y (B,T,C); saved (B,NH,2,T)
-void attention(ThreadTeam& team, const float* qkv, float* y, float* saved, AttentionShape shape);
+void attention(ThreadTeam& team, const float* qkv, float* y, float* saved, AttentionShape shape,
+               const DropoutMask& mask);
 
 /// dqkv (B,T,3C) from dy (B,T,C) and what forward read and wrote.
 void attention_backward(ThreadTeam& team, const float* dy, const float* qkv, const float* y,
-                        const float* saved, float* dqkv, AttentionShape shape);
+                        const float* saved, float* dqkv, AttentionShape shape,
+                        const DropoutMask& mask);
 
 }  // namespace zerolab::cpu

@@ -1,6 +1,7 @@
 // Launches of embedding, layer norm, attention and the losses.
 #include "stages/kernels/cpu/attention.h"
 #include "stages/kernels/cpu/cpu_backend.h"
+#include "stages/kernels/cpu/dropout.h"
 #include "stages/kernels/cpu/embedding.h"
 #include "stages/kernels/cpu/layer_norm.h"
 #include "stages/kernels/cpu/loss.h"
@@ -85,22 +86,39 @@ std::int64_t CpuKernels::attention_saved_count(AttentionShape s) const {
   return cpu::attention_saved_count(s);
 }
 
-void CpuKernels::attention(Stream& stream, View qkv, View y, View saved, AttentionShape s) {
+void CpuKernels::attention(Stream& stream, View qkv, View y, View saved, AttentionShape s,
+                           const DropoutMask& mask) {
   check_attention("attention", qkv, y, saved, s);
   launch(stream, "attention", {qkv}, {y, saved},
          [=, &team = team_for(stream), pq = qkv.as<float>(), py = y.as<float>(),
-          ps = saved.as<float>()] { cpu::attention(team, pq, py, ps, s); });
+          ps = saved.as<float>()] { cpu::attention(team, pq, py, ps, s, mask); });
 }
 
 void CpuKernels::attention_backward(Stream& stream, View dy, View qkv, View y, View saved,
-                                    View dqkv, AttentionShape s) {
+                                    View dqkv, AttentionShape s, const DropoutMask& mask) {
   check_attention("attention_backward", qkv, y, saved, s);
   require_count("attention_backward", "dy", dy, y.count);
   require_count("attention_backward", "dqkv", dqkv, qkv.count);
   launch(stream, "attention_backward", {dy, qkv, y, saved}, {dqkv},
          [=, &team = team_for(stream), pdy = dy.as<float>(), pq = qkv.as<float>(),
-          py = y.as<float>(), ps = saved.as<float>(),
-          pdq = dqkv.as<float>()] { cpu::attention_backward(team, pdy, pq, py, ps, pdq, s); });
+          py = y.as<float>(), ps = saved.as<float>(), pdq = dqkv.as<float>()] {
+           cpu::attention_backward(team, pdy, pq, py, ps, pdq, s, mask);
+         });
+}
+
+void CpuKernels::dropout(Stream& stream, View x, View residual, View y, std::int64_t samples,
+                         const DropoutMask& mask) {
+  require(samples > 0 && x.count % samples == 0, "[dropout] {} elements are not {} equal samples",
+          x.count, samples);
+  require(mask.probability >= 0 && mask.probability < 1,
+          "[dropout] the probability is {}; it must be at least 0 and below 1", mask.probability);
+  require_count("dropout", "y", y, x.count);
+  if (!residual.empty()) require_count("dropout", "the residual", residual, x.count);
+  // What is read and written is declared as written only.
+  const View read_x = x.data == y.data ? View{} : x;
+  const View read_residual = residual.data == y.data ? View{} : residual;
+  launch(stream, "dropout", {read_x, read_residual}, {y},
+         [=, &team = team_for(stream)] { cpu::dropout(team, x, residual, y, samples, mask); });
 }
 
 void CpuKernels::cross_entropy(Stream& stream, View logits, View targets, View loss,
