@@ -14,7 +14,7 @@ namespace zerolab {
 /// As typed, before it becomes a RunConfig.
 struct RunOptions {
   RunConfig config;
-  std::string stages, checks, reduction, accumulation_order, overlap;
+  std::string stages, checks, reduction, accumulation_order, overlap, schedule, warmup_shape;
   std::string plots = "on";
   bool quiet = false;
 
