@@ -147,6 +147,14 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   add_output_options(command, options);
 }
 
+void add_config_option(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--config", options.config.config_file,
+                  "a DeepSpeed JSON; other options of this command line beat it [none]")
+      ->type_name("FILE")
+      ->group("Training");
+}
+
 std::vector<std::string> split_list(const std::string& list) {
   std::vector<std::string> parts;
   std::size_t begin = 0;

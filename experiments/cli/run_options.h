@@ -27,6 +27,9 @@ struct RunOptions {
 /// `options.config` holds the defaults that --help shows.
 void add_run_options(CLI::App& command, RunOptions& options);
 
+/// Adds --config, a DeepSpeed JSON.
+void add_config_option(CLI::App& command, RunOptions& options);
+
 /// "ddp,zero1" → {"ddp", "zero1"}; empty entries are kept, so that a stray comma is an error.
 std::vector<std::string> split_list(const std::string& list);
 
