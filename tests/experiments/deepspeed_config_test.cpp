@@ -39,7 +39,7 @@ const std::vector<Honoured>& honoured() {
       {"gradient_clipping", 0.25, FIELD(clip), 0.25},
       {"communication_data_type", "bf16", FIELD(reduce_dtype == "bf16"), 1},
       {"data_types.grad_accum_dtype", "bf16", FIELD(accumulate_dtype == "bf16"), 1},
-      {"activation_checkpointing.number_checkpoints", 2, FIELD(checkpoint_every), 3},
+      {"activation_checkpointing.number_checkpoints", 2, FIELD(checkpoint_every), 2},
       {"optimizer.type", "SGD", FIELD(optimizer.name == "sgd"), 1},
       {"optimizer.type", "Adam", FIELD(optimizer.beta2), f(0.999F)},
       {"optimizer.type", "lamb", FIELD(optimizer.name == "lamb"), 1},
@@ -197,8 +197,8 @@ TEST(Values, OutOfRangeAreRefused) {
   };
   EXPECT_THAT(file.refusal(betas({0.9})), HasSubstr("betas is [0.9]; give two numbers"));
   EXPECT_THAT(file.refusal(betas({0.9, 1})), HasSubstr("betas is [0.9,1]; give numbers of"));
-  EXPECT_THAT(file.refusal({{"fp16", {{"enabled", true}, {"initial_scale_power", 200}}}}),
-              HasSubstr("initial_scale_power is 200; give at most 127"));
+  EXPECT_THAT(file.refusal({{"fp16", {{"enabled", true}, {"initial_scale_power", 3e9}}}}),
+              HasSubstr("initial_scale_power is 3000000000.0; give a smaller number"));
   EXPECT_THAT(file.refusal({{"fp16", {{"enabled", true}}}, {"bf16", {{"enabled", true}}}}),
               HasSubstr("enable one of them"));
   EXPECT_THAT(file.refusal({{"data_types", {{"param_dtype", "bf16"}}}}),

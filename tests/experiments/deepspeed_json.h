@@ -40,11 +40,10 @@ class DeepSpeedJson {
         applied.config, purpose, [&](const std::string& option) { return given.contains(option); });
     return applied;
   }
-  /// With a micro-batch of 4 unless the file has a batch, and a scheduler that changes nothing.
-  Applied apply(OrderedJson json, Purpose purpose = Purpose::kCompare,
+  /// With a micro-batch of 4 unless the file has a batch.
+  Applied apply(const OrderedJson& json, Purpose purpose = Purpose::kCompare,
                 const std::set<std::string>& given = {}) const {
-    if (!json.contains("train_batch_size")) json.emplace("train_micro_batch_size_per_gpu", 4);
-    return apply_text(json.dump(2), purpose, given);
+    return apply_text(with_batch(json), purpose, given);
   }
   /// The message; empty when nothing is wrong.
   std::string refusal_of_text(const std::string& text) const {
@@ -55,14 +54,19 @@ class DeepSpeedJson {
     }
     return "";
   }
-  std::string refusal(OrderedJson json) const {
-    if (!json.contains("train_batch_size")) json.emplace("train_micro_batch_size_per_gpu", 4);
-    return refusal_of_text(json.dump(2));
-  }
+  std::string refusal(const OrderedJson& json) const { return refusal_of_text(with_batch(json)); }
 
   std::string path() const { return (directory_ / "ds.json").string(); }
 
  private:
+  static std::string with_batch(OrderedJson json) {
+    const auto train = json.find("train_batch_size");
+    if (train == json.end() || !train->is_number()) {
+      json.emplace("train_micro_batch_size_per_gpu", 4);
+    }
+    return json.dump(2);
+  }
+
   RunConfig defaults_;
   TemporaryDirectory directory_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace zerolab {
@@ -13,6 +14,11 @@ using Json = nlohmann::ordered_json;
 /// 5e8 is a floating-point number to the parser and a whole one to whoever wrote it.
 bool is_whole(const Json& value, double least) {
   if (!value.is_number()) return false;
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<std::uint64_t>();
+    return number <= std::numeric_limits<std::int64_t>::max() &&
+           static_cast<double>(number) >= least;
+  }
   const auto number = value.get<double>();
   return std::floor(number) == number && number >= least && std::abs(number) < 0x1p63;
 }

@@ -13,21 +13,24 @@ float fraction(const CheckedKeys& keys, const char* path, double value) {
   keys.reject(path, "give numbers of at least 0 and below 1");
 }
 
-void apply_betas(const CheckedKeys& keys, RunConfig& config) {
+void apply_betas(const CheckedKeys& keys, Overlay& overlay, OptimizerSettings& optimizer) {
   constexpr const char* kBetas = "optimizer.params.betas";
+  constexpr const char* kEpsilon = "optimizer.params.eps";
   const auto betas = keys.get<std::vector<double>>(kBetas);
   if (betas.size() != 2) keys.reject(kBetas, "give two numbers");
-  config.optimizer.beta1 = fraction(keys, kBetas, betas[0]);
-  config.optimizer.beta2 = fraction(keys, kBetas, betas[1]);
-  config.optimizer.epsilon = static_cast<float>(keys.get<double>("optimizer.params.eps"));
+  overlay.set("--beta1", optimizer.beta1, fraction(keys, kBetas, betas[0]), kBetas);
+  overlay.set("--beta2", optimizer.beta2, fraction(keys, kBetas, betas[1]), kBetas);
+  overlay.set("--epsilon", optimizer.epsilon, static_cast<float>(keys.get<double>(kEpsilon)),
+              kEpsilon);
 }
 
-void apply_momentum(const CheckedKeys& keys, const std::string& type, RunConfig& config) {
+void apply_momentum(const CheckedKeys& keys, Overlay& overlay, const std::string& type,
+                    OptimizerSettings& optimizer) {
   constexpr const char* kMomentum = "optimizer.params.momentum";
-  const double of_muon = 0.95;  // DeepSpeed's default there
-  const double momentum = type == "Muon" ? keys.given<double>(kMomentum).value_or(of_muon)
+  constexpr double kOfMuon = 0.95;  // DeepSpeed's default there
+  const double momentum = type == "Muon" ? keys.given<double>(kMomentum).value_or(kOfMuon)
                                          : keys.get<double>(kMomentum);
-  config.optimizer.momentum = fraction(keys, kMomentum, momentum);
+  overlay.set("--momentum", optimizer.momentum, fraction(keys, kMomentum, momentum), kMomentum);
 }
 
 /// L2 regularization is part of the gradient and so of the moments; weight decay is not.
@@ -98,8 +101,8 @@ void apply_optimizer(const CheckedKeys& keys, Overlay& overlay, RunConfig& confi
   constexpr const char* kDecay = "optimizer.params.weight_decay";
   overlay.set("--weight-decay", optimizer.weight_decay,
               static_cast<float>(keys.get<double>(kDecay)), kDecay);
-  if (type != "SGD") apply_betas(keys, config);
-  if (type == "SGD" || type == "Muon") apply_momentum(keys, type, config);
+  if (type != "SGD") apply_betas(keys, overlay, optimizer);
+  if (type == "SGD" || type == "Muon") apply_momentum(keys, overlay, type, optimizer);
   require_weight_decay(keys, type, optimizer.weight_decay);
   if (optimizer.name == "lamb") {
     overlay.say(

@@ -1,6 +1,6 @@
 // Gradient clipping, precision, checkpoints of activations, and the block "zero_optimization".
 #include <algorithm>
-#include <utility>
+#include <limits>
 
 #include "experiments/config/deepspeed/blocks.h"
 #include "stages/core/join.h"
@@ -25,20 +25,22 @@ std::string precision_of(const CheckedKeys& keys) {
   return fp16 ? "fp16" : bf16 ? "bf16" : "fp32";
 }
 
-LossScaleSettings loss_scale_of(const CheckedKeys& keys) {
-  LossScaleSettings scale;
-  scale.fixed = keys.get<double>("fp16.loss_scale");
-  constexpr const char* kPower = "fp16.initial_scale_power";
-  const auto power = keys.get<std::int64_t>(kPower);
-  // 2^127 is the largest power of two in fp32.
-  if (power > 127) keys.reject(kPower, "give at most 127");
-  scale.initial_power = static_cast<int>(power);
-  scale.window = keys.get<std::int64_t>("fp16.loss_scale_window");
-  scale.hysteresis = static_cast<int>(
-      std::min<std::int64_t>(keys.get<std::int64_t>("fp16.hysteresis"), 1'000'000'000));
+void apply_loss_scale(const CheckedKeys& keys, Overlay& overlay, LossScaleSettings& scale) {
+  const auto set_number = [&](const char* option, double& field, const char* key) {
+    overlay.set(option, field, keys.get<double>(key), key);
+  };
+  const auto set_count = [&](const char* option, int& field, const char* key) {
+    const auto value = keys.get<std::int64_t>(key);
+    if (value > std::numeric_limits<int>::max()) keys.reject(key, "give a smaller number");
+    overlay.set(option, field, static_cast<int>(value), key);
+  };
+  set_number("--loss-scale", scale.fixed, "fp16.loss_scale");
+  set_count("--loss-scale-power", scale.initial_power, "fp16.initial_scale_power");
+  constexpr const char* kWindow = "fp16.loss_scale_window";
+  overlay.set("--loss-scale-window", scale.window, keys.get<std::int64_t>(kWindow), kWindow);
+  set_count("--loss-scale-hysteresis", scale.hysteresis, "fp16.hysteresis");
   scale.consecutive_hysteresis = keys.get<bool>("fp16.consecutive_hysteresis");
-  scale.minimum = keys.get<double>("fp16.min_loss_scale");
-  return scale;
+  set_number("--loss-scale-min", scale.minimum, "fp16.min_loss_scale");
 }
 
 std::string stage_named(std::int64_t stage) {
@@ -71,13 +73,8 @@ void apply_precision(const CheckedKeys& keys, Overlay& overlay, RunConfig& confi
     overlay.set("--precision", config.precision, precision,
                 precision == "fp16" ? "fp16.enabled" : "bf16.enabled");
   }
-  if (precision == "fp16") {
-    const double typed = config.loss_scale.fixed;
-    config.loss_scale = loss_scale_of(keys);
-    if (overlay.given("--loss-scale")) {
-      const double asked = std::exchange(config.loss_scale.fixed, typed);
-      overlay.set("--loss-scale", config.loss_scale.fixed, asked, "fp16.loss_scale");
-    }
+  if (precision == "fp16" && config.precision == "fp16") {
+    apply_loss_scale(keys, overlay, config.loss_scale);
   }
   constexpr const char* kParameters = "data_types.param_dtype";
   const auto parameters = keys.given<std::string>(kParameters);
