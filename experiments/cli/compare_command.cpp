@@ -11,12 +11,12 @@ namespace zerolab {
 namespace {
 
 /// Stages that cannot accumulate locally leave a comparison in local order, unless they were asked
-/// for by name: then `validate` says what is wrong.
+/// for by name or in a file: then `validate` says what is wrong.
 void drop_unable_stages(const RunOptions& options, RunConfig& config,
                         std::vector<std::string>& notices) {
   const bool local =
       config.accumulation_order == AccumulationOrder::kLocal && config.accumulate > 1;
-  if (!local || options.given("--stages")) return;
+  if (!local || options.given("--stages") || config.stages != RunConfig().stages) return;
   std::erase_if(config.stages,
                 [](const std::string& stage) { return !supports_local_accumulation(stage); });
   notices.emplace_back(
@@ -39,8 +39,7 @@ int compare(Console& console, RunOptions& options) {
   if (!options.config.fault.empty()) {
     apply_needs(options, make_fault(options.config.fault)->label().needs);
   }
-  RunConfig config = run_config(options);
-  std::vector<std::string> notices;
+  auto [config, notices] = configure(console, options, Purpose::kCompare);
   drop_unable_stages(options, config, notices);
   require_bound(config, notices);
   Setup setup = set_up(console, options, config, Purpose::kCompare);
@@ -71,6 +70,7 @@ void add_compare_command(CLI::App& app, Command& chosen) {
                    "reference [ddp,zero1,zero2,zero3]")
       ->type_name("LIST");
   add_run_options(*command, *options);
+  add_config_option(*command, *options);
   command->option_defaults()->group("Comparison");
   command
       ->add_option("--fault", options->config.fault,

@@ -41,7 +41,8 @@ int run(Console& console, RunOptions& options) {
   apply_needs(options, label.needs);
   if (options.stages.empty()) options.stages = stages_for(label.stage);
 
-  Setup setup = set_up(console, options, run_config(options), Purpose::kCompare);
+  Setup setup = set_up(console, options, configure(console, options, Purpose::kCompare).config,
+                       Purpose::kCompare);
   const Comparison comparison =
       compare_stages(*setup.world, setup.inputs(), plan_comparison(setup.config, &label),
                      progress_of(console, options), nullptr);

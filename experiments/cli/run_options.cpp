@@ -83,10 +83,6 @@ void add_training_options(CLI::App& command, RunConfig& c) {
   add(command, "--loss-scale-min", c.loss_scale.minimum, "fp16: smallest dynamic loss scale", "X");
   add(command, "--optimizer", c.optimizer.name, "AdamW (betas 0.9, 0.95) or SGD (momentum 0.9)",
       "adamw|sgd");
-  add(command, "--lr", c.learning_rate,
-      "peak learning rate; a cosine takes it down to a tenth at the last step", "X");
-  add(command, "--warmup", c.warmup_steps, "steps until the learning rate has reached its peak",
-      "STEPS");
   add(command, "--weight-decay", c.optimizer.weight_decay, "of matrices", "X");
   add(command, "--clip", c.clip, "largest norm of the gradient (0: no clipping)", "NORM");
   command
@@ -102,6 +98,24 @@ void add_training_options(CLI::App& command, RunConfig& c) {
   add(command, "--seed", c.seed, "of weights, of dropout and of the order of the data", "N");
   add(command, "--eval-every", c.evaluate_every, "steps between held-out losses (0: none)",
       "STEPS");
+}
+
+void add_schedule_options(CLI::App& command, RunOptions& o) {
+  command.option_defaults()->group("Learning rate");
+  o.schedule = name_of(o.config.decay);
+  o.warmup_shape = name_of(o.config.warmup_shape);
+  add(command, "--lr", o.config.learning_rate, "peak learning rate", "X");
+  add(command, "--warmup", o.config.warmup_steps,
+      "steps until the learning rate has reached its peak", "STEPS");
+  add(command, "--warmup-shape", o.warmup_shape, "how the learning rate rises", "linear|log");
+  add(command, "--warmup-min-lr", o.config.warmup_min_lr, "learning rate that warm-up rises from",
+      "X");
+  add(command, "--schedule", o.schedule, "how the learning rate falls after warm-up",
+      "constant|linear|cosine");
+  add(command, "--final-lr-fraction", o.config.final_lr_fraction,
+      "part of the peak that the learning rate falls to", "X");
+  add(command, "--schedule-steps", o.config.schedule_steps,
+      "step at which it has fallen (0: the last one)", "STEPS");
 }
 
 void add_reduction_options(CLI::App& command, RunOptions& o) {
@@ -158,9 +172,18 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   add_world_options(command, options.config);
   add_model_options(command, options.config);
   add_training_options(command, options.config);
+  add_schedule_options(command, options);
   add_reduction_options(command, options);
   add_check_options(command, options);
   add_output_options(command, options);
+}
+
+void add_config_option(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--config", options.config.config_file,
+                  "a DeepSpeed JSON; other options of this command line beat it [none]")
+      ->type_name("FILE")
+      ->group("Training");
 }
 
 std::vector<std::string> split_list(const std::string& list) {
@@ -212,6 +235,9 @@ RunConfig run_config(const RunOptions& options) {
   require_known("--accumulation-order", options.accumulation_order, {"reduced", "local", "usual"});
   config.usual_order = options.accumulation_order == "usual";
   if (options.accumulation_order == "local") config.accumulation_order = AccumulationOrder::kLocal;
+  config.decay = enumerator<Decay>("--schedule", options.schedule, kDecayCount);
+  config.warmup_shape =
+      enumerator<WarmupShape>("--warmup-shape", options.warmup_shape, kWarmupShapeCount);
   require_known("--overlap", options.overlap, {"on", "off"});
   config.overlap = options.overlap == "on";
   require_known("--plots", options.plots, {"on", "off"});

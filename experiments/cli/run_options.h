@@ -14,7 +14,7 @@ namespace zerolab {
 /// As typed, before it becomes a RunConfig.
 struct RunOptions {
   RunConfig config;
-  std::string stages, checks, reduction, accumulation_order, overlap;
+  std::string stages, checks, reduction, accumulation_order, overlap, schedule, warmup_shape;
   std::string plots = "on";
   bool quiet = false;
 
@@ -26,6 +26,9 @@ struct RunOptions {
 /// Adds what describes a training run: world, model, data, training, reductions, output.
 /// `options.config` holds the defaults that --help shows.
 void add_run_options(CLI::App& command, RunOptions& options);
+
+/// Adds --config, a DeepSpeed JSON.
+void add_config_option(CLI::App& command, RunOptions& options);
 
 /// "ddp,zero1" → {"ddp", "zero1"}; empty entries are kept, so that a stray comma is an error.
 std::vector<std::string> split_list(const std::string& list);

@@ -4,6 +4,7 @@
 
 #include "experiments/cli/launch.h"
 #include "experiments/cli/progress.h"
+#include "experiments/config/deepspeed/deepspeed_config.h"
 #include "experiments/faults/faults.h"
 #include "experiments/report/verdict_table.h"
 #include "experiments/report/words.h"
@@ -54,6 +55,20 @@ void open_inputs(Setup& setup, Purpose purpose, bool dropout_given) {
   }
 }
 
+/// \throws BadInput for an option of the learning rate that the others leave without effect.
+void reject_idle_options(const RunOptions& options, const RunConfig& config) {
+  const auto reject = [&](bool idle, const char* option, const char* why) {
+    if (!idle || !options.given(option)) return;
+    bad_input("[options] {} was given, but {}; leave it out", option, why);
+  };
+  const bool constant = config.decay == Decay::kConstant;
+  reject(constant, "--final-lr-fraction", "--schedule constant never falls");
+  reject(constant, "--schedule-steps", "--schedule constant never falls");
+  const bool cold = config.warmup_steps == 0 && config.step_count == StepCount::kFromOne;
+  reject(cold, "--warmup-shape", "there is no warm-up");
+  reject(cold, "--warmup-min-lr", "there is no warm-up");
+}
+
 std::vector<std::string> tensor_names(const ModelSpec& model) {
   const ParameterLayout layout = layout_of(model);
   std::vector<std::string> names;
@@ -78,9 +93,28 @@ void print_and_write(Console& console, Setup& setup, const Comparison& compariso
 
 }  // namespace
 
+Configured configure(Console& console, const RunOptions& options, Purpose purpose) {
+  // Not every command has every option that a file may set.
+  const auto given = [&](const std::string& option) {
+    const CLI::Option* known = options.command->get_option_no_throw(option);
+    return known != nullptr && known->count() > 0;
+  };
+  Configured all{run_config(options), {}};
+  RunConfig& config = all.config;
+  if (given("--config") && config.config_file.empty()) {
+    bad_input("[options] --config is empty; name a file, or leave the option out");
+  }
+  console.world = make_world(config, options.given("--ranks"), launch_of_this_process());
+  if (!config.config_file.empty()) {
+    run_agreed(*console.world,
+               [&] { all.notices = apply_deepspeed_config(config, purpose, given); });
+  }
+  reject_idle_options(options, config);
+  return all;
+}
+
 Setup set_up(Console& console, const RunOptions& options, RunConfig config, Purpose purpose) {
   Setup setup;
-  console.world = make_world(config, options.given("--ranks"), launch_of_this_process());
   setup.world = console.world;
   setup.config = std::move(config);
   setup.plots = options.plots == "on";

@@ -30,8 +30,18 @@ struct Setup {
   RunInputs inputs() const { return {config, model, &data->batches(), fault.get()}; }
 };
 
-/// \throws BadInput for whatever is wrong with the options and the files they name, in all
-/// processes alike; Failure.
+/// What options and --config ask for together.
+struct Configured {
+  RunConfig config;
+  std::vector<std::string> notices;  ///< for the user, one sentence each
+};
+
+/// Starts the world, `console.world`, on whose size a file's batch depends.
+/// \throws BadInput in all processes alike; Failure.
+Configured configure(Console& console, const RunOptions& options, Purpose purpose);
+
+/// In the world that `configure` has started. \throws BadInput for whatever is wrong with the
+/// options and the files they name, in all processes alike; Failure.
 Setup set_up(Console& console, const RunOptions& options, RunConfig config, Purpose purpose);
 
 /// Progress of rank 0, unless the user wants quiet.

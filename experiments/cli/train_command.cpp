@@ -24,11 +24,11 @@ ObserverFactory observers_of(Console& console, const TrainOptions& options) {
 }
 
 int train(Console& console, const TrainOptions& options) {
-  RunConfig config = run_config(options.run);
+  auto [config, notices] = configure(console, options.run, Purpose::kTrain);
   Setup setup = set_up(console, options.run, config, Purpose::kTrain);
-  const Comparison comparison =
-      compare_stages(*setup.world, setup.inputs(), plan_training(setup.config),
-                     observers_of(console, options), setup.baseline.get());
+  Comparison comparison = compare_stages(*setup.world, setup.inputs(), plan_training(setup.config),
+                                         observers_of(console, options), setup.baseline.get());
+  comparison.notices.insert(comparison.notices.begin(), notices.begin(), notices.end());
   if (setup.speaks() && options.walkthrough) {
     console.out << walkthrough(comparison.stages.front().result);
   }
@@ -50,6 +50,7 @@ void add_train_command(CLI::App& app, Command& chosen) {
       ->type_name("NAME")
       ->capture_default_str();
   add_run_options(*command, run);
+  add_config_option(*command, run);
   command->option_defaults()->group("Output");
   command
       ->add_option("--save-weights", run.config.save_weights,

@@ -36,8 +36,18 @@ void require_same_training(const std::string& directory, const RunConfig& baseli
   same("--loss-scale", baseline.loss_scale.fixed, now.loss_scale.fixed);
   same("--optimizer", baseline.optimizer.name, now.optimizer.name);
   same("--weight-decay", baseline.optimizer.weight_decay, now.optimizer.weight_decay);
+  same("the optimizer's beta1", baseline.optimizer.beta1, now.optimizer.beta1);
+  same("the optimizer's beta2", baseline.optimizer.beta2, now.optimizer.beta2);
+  same("the optimizer's epsilon", baseline.optimizer.epsilon, now.optimizer.epsilon);
+  same("the optimizer's momentum", baseline.optimizer.momentum, now.optimizer.momentum);
   same("--lr", baseline.learning_rate, now.learning_rate);
   same("--warmup", baseline.warmup_steps, now.warmup_steps);
+  same("--warmup-shape", name_of(baseline.warmup_shape), name_of(now.warmup_shape));
+  same("--warmup-min-lr", baseline.warmup_min_lr, now.warmup_min_lr);
+  same("--schedule", name_of(baseline.decay), name_of(now.decay));
+  same("--final-lr-fraction", baseline.final_lr_fraction, now.final_lr_fraction);
+  same("--schedule-steps", baseline.schedule_steps, now.schedule_steps);
+  same("steps counted", name_of(baseline.step_count), name_of(now.step_count));
   same("--clip", baseline.clip, now.clip);
   same("--seed", baseline.seed, now.seed);
   same("--dropout", baseline.dropout, now.dropout);

@@ -10,6 +10,7 @@
 #include "stages/optim/loss_scaler.h"
 #include "stages/optim/optimizer.h"
 #include "stages/parallel/gradient_accumulator.h"
+#include "stages/train/schedule.h"
 
 namespace zerolab {
 
@@ -34,9 +35,15 @@ struct RunConfig {
   int skip_block_every = 0;  ///< bypass one block in every so many micro-batches; 0: never
   std::vector<std::string> groups;  ///< parameter groups, "PATTERN:lr=X,decay=Y"
   OptimizerSettings optimizer;
-  double learning_rate = 1e-3;
+  double learning_rate = 1e-3;  ///< the peak
   std::int64_t warmup_steps = 10;
-  double clip = 1.0;  ///< 0: off
+  WarmupShape warmup_shape = WarmupShape::kLinear;
+  double warmup_min_lr = 0;                    ///< the rate that warm-up rises from
+  Decay decay = Decay::kCosine;                ///< of the rate, after warm-up
+  double final_lr_fraction = 0.1;              ///< of the peak, where the decay ends
+  std::int64_t schedule_steps = 0;             ///< the decay ends here; 0: at the last of `steps`
+  StepCount step_count = StepCount::kFromOne;  ///< kDeepSpeed: a JSON's scheduler
+  double clip = 1.0;                           ///< 0: off
   std::uint64_t seed = 1337;
   Reduction reduction = Reduction::kOrdered;
   std::string reduce_dtype;  ///< of the gradients that travel; empty: that of the precision

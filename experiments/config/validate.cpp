@@ -70,9 +70,7 @@ void validate_numbers(const RunConfig& config, Purpose purpose) {
   require_between("--steps", config.steps, purpose == Purpose::kCompare ? 1 : 0, kLargestCount);
   require_between("--micro-batch", config.micro_batch, 1, 1 << 20);
   require_between("--accumulate", config.accumulate, 1, 1 << 16);
-  require_between("--warmup", config.warmup_steps, 0, kLargestCount);
   require_between("--eval-every", config.evaluate_every, 0, kLargestCount);
-  require_number("--lr", config.learning_rate, config.learning_rate > 0, "greater than 0");
   require_number("--clip", config.clip, config.clip >= 0, "a norm of at least 0 (0: no clipping)");
   const double decay = config.optimizer.weight_decay;
   require_number("--weight-decay", decay, decay >= 0, "at least 0");
@@ -82,6 +80,16 @@ void validate_numbers(const RunConfig& config, Purpose purpose) {
       "--bucket-mb", config.bucket_mb,
       config.bucket_mb > 0 && config.bucket_mb <= kLargestBucketMb && config.bucket_elements() >= 1,
       "a size in MiB that holds at least one fp32 gradient and is at most 1048576");
+}
+
+void validate_schedule(const RunConfig& config) {
+  const double peak = config.learning_rate;
+  require_number("--lr", peak, peak > 0, "greater than 0");
+  require_between("--warmup", config.warmup_steps, 0, kLargestCount);
+  require_number("--warmup-min-lr", config.warmup_min_lr, config.warmup_min_lr >= 0, "at least 0");
+  require_between("--schedule-steps", config.schedule_steps, 0, kLargestCount);
+  const double fraction = config.final_lr_fraction;
+  require_number("--final-lr-fraction", fraction, fraction >= 0, "at least 0 (1: no decay)");
 }
 
 void validate_precision(const RunConfig& config) {
@@ -177,6 +185,7 @@ void validate(const RunConfig& config, const ModelSpec& model, Purpose purpose) 
   }
   validate_world(config);
   validate_numbers(config, purpose);
+  validate_schedule(config);
   validate_precision(config);
   validate_sequence(config, model);
   validate_model_options(config, model);

@@ -90,7 +90,9 @@ int check(Console& console, const OwnStage& stage, const Options& options) {
   require_fit(stage.name);
   require_known("--reference", options.reference, {"none", "ddp"});
   const bool against_ddp = options.reference == "ddp";
-  Setup setup = set_up(console, options.run, run_config(options.run), Purpose::kCompare);
+  Setup setup =
+      set_up(console, options.run, configure(console, options.run, Purpose::kCompare).config,
+             Purpose::kCompare);
   const ComparisonPlan plan = plan_own_stage(stage, setup.config, against_ddp);
   setup.config.stages = stages_of(plan);
   Comparison comparison = compare_stages(*setup.world, setup.inputs(), plan,

@@ -39,6 +39,12 @@ void config_fields(Archive&& a, Config& c) {
   a("weight_decay", c.optimizer.weight_decay);
   a("learning_rate", c.learning_rate);
   a("warmup_steps", c.warmup_steps);
+  a.enumerator("warmup_shape", c.warmup_shape, kWarmupShapeCount);
+  a("warmup_min_lr", c.warmup_min_lr);
+  a.enumerator("schedule", c.decay, kDecayCount);
+  a("final_lr_fraction", c.final_lr_fraction);
+  a("schedule_steps", c.schedule_steps);
+  a.enumerator("step_count", c.step_count, kStepCountCount);
   a("clip", c.clip);
   a("seed", c.seed);
   a.enumerator("reduction", c.reduction, 4);
@@ -59,6 +65,7 @@ void config_fields(Archive&& a, Config& c) {
   a("fault", c.fault);
   a("load_weights", c.load_weights);
   a("save_weights", c.save_weights);
+  a("config_file", c.config_file);
   a("baseline", c.baseline);
   a("trace", c.trace);
 }

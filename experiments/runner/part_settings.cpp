@@ -11,6 +11,17 @@ AccumulationShape accumulation_shape(const RunConfig& config, AccumulationOrder 
                                               : AccumulationShape::kRunning;
 }
 
+Schedule schedule_of(const RunConfig& config) {
+  return {.peak = config.learning_rate,
+          .warmup_steps = config.warmup_steps,
+          .total_steps = config.schedule_steps > 0 ? config.schedule_steps : config.steps,
+          .final_fraction = config.final_lr_fraction,
+          .decay = config.decay,
+          .warmup_shape = config.warmup_shape,
+          .warmup_from = config.warmup_min_lr,
+          .count = config.step_count};
+}
+
 }  // namespace
 
 Precision precision_of(const RunConfig& config, AccumulationOrder order) {
@@ -48,7 +59,7 @@ TrainingSettings training_settings(const RunConfig& config, AccumulationOrder or
   settings.micro_batches = config.accumulate;
   settings.order = order;
   if (config.precision == "fp16") settings.loss_scaler = LossScaler(config.loss_scale);
-  settings.schedule = {config.learning_rate, config.warmup_steps, config.steps, 0.1};
+  settings.schedule = schedule_of(config);
   settings.evaluate_every = config.evaluate_every;
   settings.held_out_batches = config.held_out_batches;
   return settings;

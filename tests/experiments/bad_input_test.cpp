@@ -88,6 +88,14 @@ INSTANTIATE_TEST_SUITE_P(
                 "--loss-scale is -1"},
         BadLine{"LossScaleWindow", "compare --precision fp16 --loss-scale-window 0",
                 "--loss-scale-window is 0"},
+        BadLine{"UnknownSchedule", "compare --schedule cosin", "did you mean 'cosine'?"},
+        BadLine{"UnknownWarmup", "compare --warmup-shape exp", "--warmup-shape does not know"},
+        BadLine{"NegativeWarmupRate", "compare --warmup-min-lr -1", "--warmup-min-lr is -1"},
+        BadLine{"NegativeFinalRate", "compare --final-lr-fraction -1", "--final-lr-fraction is -1"},
+        BadLine{"NegativeScheduleSteps", "train --schedule-steps -1", "--schedule-steps is -1"},
+        BadLine{"EndOfAConstantRate", "compare --schedule constant --final-lr-fraction 0.5",
+                "--schedule constant never falls; leave it out"},
+        BadLine{"ShapeOfNoWarmup", "compare --warmup 0 --warmup-shape log", "there is no warm-up"},
         BadLine{"UnknownOptimizer", "compare --optimizer adam", "did you mean 'adamw'?"},
         BadLine{"UnknownOrder", "compare --accumulation-order late", "--accumulation-order"},
         BadLine{"UnknownOverlap", "compare --overlap yes", "--overlap does not know 'yes'"},
@@ -120,6 +128,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "nothing is saved by --checkpoint-every"},
         BadLine{"BypassOfTheMlp", "compare --model tied-mlp --skip-block-every 1",
                 "no residual blocks"},
+        BadLine{"MissingConfig", "compare --config nowhere.json", "nowhere.json"},
+        BadLine{"ConfigForFaults", "faults run sum-not-mean --config ds.json",
+                "no option --config"},
         BadLine{"MissingWeights", "train --load-weights nowhere.safetensors",
                 "nowhere.safetensors"}),
     [](const auto& param) { return param.param.name; });
@@ -194,6 +205,28 @@ TEST_F(BadFiles, ACorruptSafetensorsFileIsNamed) {
 
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, HasSubstr(path));
+}
+
+TEST_F(BadFiles, ADeepSpeedConfigurationIsNamedWithItsKey) {
+  const std::string path =
+      file("ds.json", R"({"train_batch_size": 8, "zero_optimization": {"stgae": 2}})");
+
+  const CommandOutcome outcome = run_command({"compare", "--config", path});
+
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(path + " has an unknown key 'stgae' in zero_optimization; "
+                                            "did you mean 'stage'?"));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+TEST_F(BadFiles, ADeepSpeedConfigurationMayNotAskForWhatIsMissing) {
+  const std::string path = file("ds.json", R"({"train_batch_size": 8, "zero_optimization":
+      {"stage": 2, "offload_optimizer": {"device": "nvme", "nvme_path": "/tmp"}}})");
+
+  const CommandOutcome outcome = run_command({"train", "--config", path});
+
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("offload_optimizer.device is \"nvme\", but model states"));
 }
 
 TEST_F(BadFiles, AnExistingOutputDirectoryIsLeftAlone) {
