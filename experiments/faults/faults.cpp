@@ -14,6 +14,10 @@ std::vector<std::unique_ptr<Fault>> faults() {
   all.push_back(make_rank_dependent_collectives());
   all.push_back(make_mean_of_means());
   all.push_back(make_dropout_differs_on_recompute());
+  all.push_back(make_overflow_not_agreed());
+  all.push_back(make_inf_unchecked_bf16());
+  all.push_back(make_unscale_without_scale());
+  all.push_back(make_accumulate_low_precision());
   return all;
 }
 

@@ -24,5 +24,9 @@ std::unique_ptr<Fault> make_bucket_overwritten_in_flight();
 std::unique_ptr<Fault> make_rank_dependent_collectives();
 std::unique_ptr<Fault> make_mean_of_means();
 std::unique_ptr<Fault> make_dropout_differs_on_recompute();
+std::unique_ptr<Fault> make_overflow_not_agreed();
+std::unique_ptr<Fault> make_inf_unchecked_bf16();
+std::unique_ptr<Fault> make_unscale_without_scale();
+std::unique_ptr<Fault> make_accumulate_low_precision();
 
 }  // namespace zerolab

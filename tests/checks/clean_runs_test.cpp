@@ -21,7 +21,7 @@ void expect_silence(const RunConfig& config, const std::string& stage) {
   EXPECT_EQ(text_of(result.findings()), "");
   EXPECT_EQ(text_of(check_collectives(result)), "");
   for (const RankResult& rank : result.ranks) {
-    const Prediction predicted = predict(stage, config, parse_model(config.model), rank.rank);
+    const Prediction predicted = predict(stage, config, model_of(config), rank.rank);
     EXPECT_EQ(text_of(check_volume(rank, predicted, config)), "");
     EXPECT_EQ(text_of(check_memory(rank, predicted, config)), "");
   }

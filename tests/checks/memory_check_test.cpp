@@ -21,7 +21,7 @@ std::vector<Finding> memory_findings(const StageResult& result, const RunConfig&
   std::vector<Finding> all = result.findings();
   for (const RankResult& rank : result.ranks) {
     const Prediction predicted =
-        predict(result.stage, config, parse_model(config.model), rank.rank);
+        predict(result.stage, config, model_of(config), rank.rank);
     for (Finding& finding : check_memory(rank, predicted, config)) {
       all.push_back(std::move(finding));
     }

@@ -9,7 +9,7 @@ namespace {
 
 template <class Run>
 auto with_inputs(const RunConfig& config, const Fault* fault, Run&& run) {
-  const ModelSpec model = parse_model(config.model);
+  const ModelSpec model = model_of(config);
   const RunData data(config, model);
   const auto world = make_thread_world(config.ranks);
   return run(*world, RunInputs{config, model, &data.batches(), fault});
@@ -75,7 +75,7 @@ std::vector<Finding> provenance(const RunConfig& config, const StageRun& run, co
 }
 
 ParameterLayout layout_of(const RunConfig& config) {
-  return zerolab::layout_of(parse_model(config.model));
+  return zerolab::layout_of(model_of(config));
 }
 
 std::vector<Finding> of(const std::string& check, const std::vector<Finding>& findings) {

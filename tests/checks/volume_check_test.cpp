@@ -36,7 +36,7 @@ std::vector<Finding> volume_findings(const StageResult& result, const RunConfig&
   std::vector<Finding> all;
   for (const RankResult& rank : result.ranks) {
     const Prediction predicted =
-        predict(result.stage, config, parse_model(config.model), rank.rank);
+        predict(result.stage, config, model_of(config), rank.rank);
     for (Finding& finding : check_volume(rank, predicted, config)) {
       all.push_back(std::move(finding));
     }

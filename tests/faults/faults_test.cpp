@@ -12,6 +12,8 @@
 #include "experiments/checks/variants.h"
 #include "experiments/checks/volume_check.h"
 #include "experiments/config/asks_for.h"
+#include "experiments/faults/infinite_gradient.h"
+#include "experiments/faults/labelled_fault.h"
 #include "tests/checks/rig.h"
 
 namespace zerolab::test {
@@ -26,6 +28,11 @@ RunConfig config_for(const Fault& fault, int ranks, int accumulate) {
     const std::string option = need.substr(0, need.find(' '));
     const std::string value = need.substr(need.find(' ') + 1);
     if (option == "--check") config.checks.push_back(value);
+    if (option == "--precision") config.precision = value;
+    if (option == "--loss-scale-power") config.loss_scale.initial_power = std::stoi(value);
+    if (option == "--accumulate") {
+      config.accumulate = std::max(config.accumulate, std::stoi(value));
+    }
     if (option == "--padding") config.padding = std::stod(value);
     if (option == "--dropout") config.dropout = std::stod(value);
     if (option == "--checkpoint-every") config.checkpoint_every = std::stoi(value);
@@ -47,7 +54,7 @@ std::vector<Finding> detect(const Fault& fault, const RunConfig& config) {
     add(result.findings());
     add(check_collectives(result));
     for (const RankResult& rank : result.ranks) {
-      const Prediction predicted = predict(stage, config, parse_model(config.model), rank.rank);
+      const Prediction predicted = predict(stage, config, model_of(config), rank.rank);
       add(check_volume(rank, predicted, config));
       add(check_memory(rank, predicted, config));
     }
@@ -125,17 +132,19 @@ INSTANTIATE_TEST_SUITE_P(Museum, EveryFault,
                          testing::Values("discard-reduced", "norm-double-reduce", "sum-not-mean",
                                          "bucket-overwritten-in-flight",
                                          "rank-dependent-collectives", "mean-of-means",
-                                         "dropout-differs-on-recompute"),
+                                         "dropout-differs-on-recompute", "overflow-not-agreed",
+                                         "inf-unchecked-bf16", "unscale-without-scale",
+                                         "accumulate-low-precision"),
                          [](const auto& fault) {
                            std::string name = fault.param;
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
 
-TEST(Faults, AreTheSevenOfTheMuseumAndNamedOnce) {
+TEST(Faults, AreThoseOfTheMuseumAndNamedOnce) {
   std::set<std::string> names;
   for (const auto& fault : faults()) names.insert(fault->label().name);
-  EXPECT_EQ(names.size(), 7U);
+  EXPECT_EQ(names.size(), 11U);
   EXPECT_EQ(names.size(), faults().size());
 }
 
@@ -253,6 +262,41 @@ TEST(DropoutDiffersOnRecompute, DoesNothingWithoutCheckpointsOrWithoutDropout) {
     EXPECT_EQ(text_of(check_reference(train(config, "zero3"), train(config, "zero3", fault.get()),
                                       layout_of(config), config.steps)),
               "");
+  }
+}
+
+/// The gradient of one rank is infinite in the second step; nothing else is wrong.
+class OneInfinity final : public LabelledFault {
+ public:
+  OneInfinity() : LabelledFault({}) {}
+  std::unique_ptr<Kernels> kernels(std::unique_ptr<Kernels> clean, int rank) const override {
+    if (rank != 1) return clean;
+    return std::make_unique<InfiniteGradient>(std::move(clean), 2);
+  }
+};
+
+TEST(OneInfinity, IsSkippedByAllRanksOfEveryStageAndHalvesTheScale) {
+  RunConfig config = micro_config(3);
+  config.precision = "fp16";
+  config.loss_scale.initial_power = 10;
+  config.loss_scale.hysteresis = 1;
+  config.checks = {"REF", "XR", "NORM", "INV"};
+  const OneInfinity infinity;
+  for (const std::string& stage : stage_names()) {
+    const StageResult result = train(config, stage, &infinity);
+    EXPECT_EQ(text_of(result.findings()), "") << stage;
+    for (const RankResult& rank : result.ranks) {
+      EXPECT_FALSE(rank.steps[0].skipped);
+      EXPECT_TRUE(rank.steps[1].skipped) << stage << " rank " << rank.rank;
+      EXPECT_FALSE(rank.steps[2].skipped);
+      EXPECT_EQ(rank.steps[1].loss_scale, 1024);
+      EXPECT_EQ(rank.steps[2].loss_scale, 512);
+      // The schedule counts updates: the skipped one is tried again.
+      EXPECT_EQ(rank.steps[2].learning_rate, rank.steps[1].learning_rate);
+    }
+    const auto prints = result.fingerprints();
+    EXPECT_EQ(prints[1].values[1], prints[2].values[1]) << stage << " changed parameters";
+    EXPECT_EQ(prints[1].values[2], prints[2].values[2]) << stage << " changed states";
   }
 }
 

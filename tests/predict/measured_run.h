@@ -72,7 +72,7 @@ inline void expect_bytes(const Prediction& predicted, const RankResult& measured
 /// Trains on all ranks of `world` and fails unless every byte was predicted.
 inline void expect_predicted(const std::string& stage, const RunConfig& config, World& world) {
   SCOPED_TRACE(described(stage, config));
-  const ModelSpec model = parse_model(config.model);
+  const ModelSpec model = model_of(config);
 
   const StageResult result = run_to_the_end(stage, config, model, world);
 
