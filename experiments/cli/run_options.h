@@ -14,7 +14,7 @@ namespace zerolab {
 /// As typed, before it becomes a RunConfig.
 struct RunOptions {
   RunConfig config;
-  std::string stages, checks, reduction, accumulation_order, overlap;
+  std::string stages, checks, reduction, accumulation_order, overlap, lamb_norms;
   std::string plots = "on";
   bool quiet = false;
 

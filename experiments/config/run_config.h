@@ -33,6 +33,7 @@ struct RunConfig {
   std::vector<std::string> groups;  ///< parameter groups, "PATTERN:lr=X,decay=Y"
   OptimizerSettings optimizer;
   double learning_rate = 1e-3;
+  double adamw_learning_rate = 1e-3;  ///< muon: of what AdamW updates
   std::int64_t warmup_steps = 10;
   double clip = 1.0;  ///< 0: off
   std::uint64_t seed = 1337;

@@ -12,6 +12,8 @@ std::vector<std::unique_ptr<Fault>> faults() {
   all.push_back(make_sum_not_mean());
   all.push_back(make_bucket_overwritten_in_flight());
   all.push_back(make_rank_dependent_collectives());
+  all.push_back(make_matrix_optimizer_on_slice());
+  all.push_back(make_one_decay_per_flat_shard());
   return all;
 }
 

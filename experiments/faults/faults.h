@@ -22,5 +22,7 @@ std::unique_ptr<Fault> make_norm_double_reduce();
 std::unique_ptr<Fault> make_sum_not_mean();
 std::unique_ptr<Fault> make_bucket_overwritten_in_flight();
 std::unique_ptr<Fault> make_rank_dependent_collectives();
+std::unique_ptr<Fault> make_matrix_optimizer_on_slice();
+std::unique_ptr<Fault> make_one_decay_per_flat_shard();
 
 }  // namespace zerolab

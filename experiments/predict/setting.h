@@ -23,22 +23,17 @@ struct Setting {
   int micro_batches = 1;  ///< K
   int reductions = 1;     ///< R, reductions of the gradient a step: K, or 1 in local order
   int accumulators = 0;   ///< A, sums over micro-batches held besides the gradient
-  std::vector<Category> optimizer_states;  ///< one fp32 number a parameter each
+  OptimizerSettings optimizer;
   std::int64_t bucket_elements = 1;
   bool overlap = true;
 
   int ranks() const { return group.size(); }
 };
 
-/// \throws BadInput for an unknown optimizer.
 Setting make_setting(const RunConfig& config, const ModelSpec& model, int rank);
 
 /// \throws BadInput for an unknown stage, or one that cannot accumulate in the configured order.
 void check_predictable(const std::string& stage, const RunConfig& config);
-
-/// The fp32 numbers that an optimizer keeps for each parameter. \throws BadInput for an unknown
-/// one.
-std::vector<Category> optimizer_state_categories(const OptimizerSettings& optimizer);
 
 /// A: 0 for K = 1 or local order; 1 running sum; ⌊log₂K⌋ + 1 with reduction tree.
 int accumulator_count(const RunConfig& config);

@@ -38,8 +38,9 @@ struct StageParts {
   Buffer allocate(std::int64_t count, Category category, std::string name) const {
     return device.allocate(DType::kFloat32, count, category, std::move(name), compute);
   }
-  std::unique_ptr<Optimizer> optimizer(std::int64_t size) const {
-    return make_optimizer(settings.optimizer, device, compute, kernels, size);
+  /// For `size` elements of the cut flat space: all of them, or this rank's slices.
+  std::unique_ptr<Optimizer> optimizer(const Partition& partition, std::int64_t size) const {
+    return make_optimizer(settings.optimizer, {device, compute, comm, kernels, partition, size});
   }
   GradientAccumulator accumulator(std::int64_t size) const {
     return GradientAccumulator(device, comm.stream(), kernels, settings.accumulation,

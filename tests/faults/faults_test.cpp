@@ -22,6 +22,7 @@ RunConfig config_for(const Fault& fault, int ranks, int accumulate) {
   config.checks = {"REF", "XR", "NORM", "INV", "PROV", "COMM", "MEM"};
   for (const std::string& option : fault.label().needs) {
     if (option == "--check ORD") config.checks.push_back("ORD");
+    if (option == "--optimizer lamb") config.optimizer.name = "lamb";
   }
   return config;
 }
@@ -100,9 +101,12 @@ TEST_P(EveryFault, HasAWholeLabel) {
   EXPECT_FALSE(label.seen.empty());
   EXPECT_NE(std::ranges::find(stage_names(), label.stage), stage_names().end());
   ASSERT_FALSE(label.must_fire.empty());
-  EXPECT_TRUE(std::ranges::any_of(label.must_fire, [](const ExpectedFinding& e) {
-    return !e.needs_reference;
-  })) << "no detector sees it without a reference";
+  // A wrong hyperparameter leaves gradients, norms, traffic and memory right.
+  const bool only_by_comparison = label.name == "one-decay-per-flat-shard";
+  EXPECT_NE(only_by_comparison,
+            std::ranges::any_of(label.must_fire,
+                                [](const ExpectedFinding& e) { return !e.needs_reference; }))
+      << "whether a detector sees it without a reference";
   for (const std::string& name : label.detectors()) {
     EXPECT_NE(std::ranges::find(check_names(), name), check_names().end()) << name;
   }
@@ -111,17 +115,18 @@ TEST_P(EveryFault, HasAWholeLabel) {
 INSTANTIATE_TEST_SUITE_P(Museum, EveryFault,
                          testing::Values("discard-reduced", "norm-double-reduce", "sum-not-mean",
                                          "bucket-overwritten-in-flight",
-                                         "rank-dependent-collectives"),
+                                         "rank-dependent-collectives", "matrix-optimizer-on-slice",
+                                         "one-decay-per-flat-shard"),
                          [](const auto& fault) {
                            std::string name = fault.param;
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
 
-TEST(Faults, AreTheFiveOfTheMuseumAndNamedOnce) {
+TEST(Faults, AreTheSevenOfTheMuseumAndNamedOnce) {
   std::set<std::string> names;
   for (const auto& fault : faults()) names.insert(fault->label().name);
-  EXPECT_EQ(names.size(), 5U);
+  EXPECT_EQ(names.size(), 7U);
   EXPECT_EQ(names.size(), faults().size());
 }
 
