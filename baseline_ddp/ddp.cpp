@@ -13,7 +13,7 @@ Ddp::Ddp(StageParts parts)
       gradients_(parts_.allocate(partition_.flat_size(), Category::kGradients, "gradients")),
       payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.flat_size())),
-      optimizer_(parts_.optimizer(partition_.flat_size())),
+      optimizer_(parts_.optimizer(partition_, partition_.flat_size())),
       owned_parameters_(replicated_slices(partition_, parameters_.view())),
       owned_gradients_(replicated_slices(
           partition_, accumulator_.active() ? accumulator_.total() : gradients_.view())),

@@ -13,7 +13,7 @@ Zero1::Zero1(StageParts parts)
       gradients_(parts_.allocate(partition_.flat_size(), Category::kGradients, "gradients")),
       payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.owned_size())),
-      optimizer_(parts_.optimizer(partition_.owned_size())),
+      optimizer_(parts_.optimizer(partition_, partition_.owned_size())),
       owned_parameters_(slices_in_full(partition_, rank(), parameters_.view())),
       owned_gradients_(accumulator_.active()
                            ? slices_in_shard(partition_, rank(), accumulator_.total())

@@ -12,7 +12,7 @@ Zero3::Zero3(StageParts parts)
       gradients_(parts_.allocate(partition_.owned_size(), Category::kGradients, "gradients")),
       payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.owned_size())),
-      optimizer_(parts_.optimizer(partition_.owned_size())),
+      optimizer_(parts_.optimizer(partition_, partition_.owned_size())),
       owned_parameters_(slices_in_shard(partition_, rank(), parameters_.view())),
       owned_gradients_(slices_in_shard(
           partition_, rank(), accumulator_.active() ? accumulator_.total() : gradients_.view())),

@@ -10,7 +10,7 @@ UnitByUnit::UnitByUnit(StageParts parts)
       parameters_(parts_.allocate(units_.flat_size(), Category::kParameters, "parameters")),
       gradients_(parts_.allocate(units_.flat_size(), Category::kGradients, "gradients")),
       accumulator_(parts_.accumulator(units_.flat_size())),
-      optimizer_(parts_.optimizer(units_.flat_size())),
+      optimizer_(parts_.optimizer(units_, units_.flat_size())),
       completion_(units_) {
   // Drawn from (seed, tensor, element): the same on all ranks, without a broadcast.
   for (const OwnedSlice& slice : replicated_slices(units_, parameters_.view())) {

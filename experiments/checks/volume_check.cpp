@@ -31,6 +31,14 @@ bool same_call(const CollectiveRecord& a, const CollectiveRecord& b) {
          a.traffic == b.traffic && a.what == b.what && a.detail == b.detail;
 }
 
+/// Sends and receives are made by two ranks only, which compare them as they make them.
+std::vector<CollectiveRecord> without_pairs(std::vector<CollectiveRecord> records) {
+  std::erase_if(records, [](const CollectiveRecord& record) {
+    return record.op == CollectiveOp::kSend || record.op == CollectiveOp::kRecv;
+  });
+  return records;
+}
+
 void compare(const CommLedger::Table& measured, const CommLedger::Table& each, std::int64_t n,
              const char* what, const RankResult& result, bool bytes_count,
              std::vector<Finding>& findings) {
@@ -72,9 +80,9 @@ std::vector<Finding> check_volume(const RankResult& result, const Prediction& pr
 
 std::vector<Finding> check_collectives(const StageResult& result) {
   std::vector<Finding> findings;
-  const std::vector<CollectiveRecord>& first = result.ranks.front().records;
+  const std::vector<CollectiveRecord> first = without_pairs(result.ranks.front().records);
   for (const RankResult& rank : result.ranks) {
-    const std::vector<CollectiveRecord>& calls = rank.records;
+    const std::vector<CollectiveRecord> calls = without_pairs(rank.records);
     const std::size_t common = std::min(first.size(), calls.size());
     std::size_t i = 0;
     while (i < common && same_call(first[i], calls[i])) ++i;

@@ -81,9 +81,6 @@ void add_training_options(CLI::App& command, RunConfig& c) {
   add(command, "--loss-scale-hysteresis", c.loss_scale.hysteresis,
       "fp16: overflows until the loss scale first halves", "N");
   add(command, "--loss-scale-min", c.loss_scale.minimum, "fp16: smallest dynamic loss scale", "X");
-  add(command, "--optimizer", c.optimizer.name, "AdamW (betas 0.9, 0.95) or SGD (momentum 0.9)",
-      "adamw|sgd");
-  add(command, "--weight-decay", c.optimizer.weight_decay, "of matrices", "X");
   add(command, "--clip", c.clip, "largest norm of the gradient (0: no clipping)", "NORM");
   command
       .add_option("--dropout", c.dropout,
@@ -116,6 +113,53 @@ void add_schedule_options(CLI::App& command, RunOptions& o) {
       "part of the peak that the learning rate falls to", "X");
   add(command, "--schedule-steps", o.config.schedule_steps,
       "step at which it has fallen (0: the last one)", "STEPS");
+}
+
+void add_optimizer_options(CLI::App& command, RunOptions& o) {
+  command.option_defaults()->group("Optimizer");
+  OptimizerSettings& optimizer = o.config.optimizer;
+  o.lamb_norms = name_of(optimizer.lamb_norms);
+  add(command, "--optimizer", optimizer.name,
+      "each wants an --lr of its own: about 1e-3 for adamw, 0.1 for sgd, 0.01 for lamb, 0.02 for "
+      "muon",
+      "adamw|sgd|lamb|muon");
+  add(command, "--weight-decay", optimizer.weight_decay, "of matrices", "X");
+  add(command, "--beta1", optimizer.beta1, "decay of first moments (all but sgd)", "X");
+  add(command, "--beta2", optimizer.beta2, "decay of second moments (all but sgd)", "X");
+  add(command, "--epsilon", optimizer.epsilon, "added to the root of second moments (all but sgd)",
+      "X");
+  add(command, "--momentum", optimizer.momentum, "of sgd", "X");
+  add(command, "--muon-momentum", optimizer.muon_momentum, "of muon's hidden matrices", "X");
+  add(command, "--muon-adamw-lr", o.config.adamw_learning_rate,
+      "peak learning rate of what muon leaves to AdamW: all but hidden matrices", "X");
+  add(command, "--lamb-norms", o.lamb_norms,
+      "lamb's norms: of whole tensors, or of each rank's shard of them, which makes every cut "
+      "another optimizer",
+      "tensor|shard");
+  command
+      .add_option("--param-group", o.config.groups,
+                  "tensors whose names match the glob learn at X times the rate and decay by Y; "
+                  "the first match counts; may be repeated")
+      ->type_name("PATTERN:lr=X,decay=Y")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+/// An option that the optimizer does not look at is a mistake of the user's.
+void require_used(const RunOptions& options) {
+  const std::string& chosen = options.config.optimizer.name;
+  const auto only = [&](const char* option, const std::vector<std::string>& optimizers) {
+    if (!options.given(option) || std::ranges::find(optimizers, chosen) != optimizers.end()) return;
+    bad_input("[options] {} means nothing to --optimizer {}; it is for {}", option, chosen,
+              joined(optimizers));
+  };
+  for (const char* option : {"--beta1", "--beta2", "--epsilon"}) {
+    only(option, {"adamw", "lamb", "muon"});
+  }
+  only("--momentum", {"sgd"});
+  only("--muon-momentum", {"muon"});
+  only("--muon-adamw-lr", {"muon"});
+  only("--lamb-norms", {"lamb"});
 }
 
 void add_reduction_options(CLI::App& command, RunOptions& o) {
@@ -173,6 +217,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   add_model_options(command, options.config);
   add_training_options(command, options.config);
   add_schedule_options(command, options);
+  add_optimizer_options(command, options);
   add_reduction_options(command, options);
   add_check_options(command, options);
   add_output_options(command, options);
@@ -238,6 +283,8 @@ RunConfig run_config(const RunOptions& options) {
   config.decay = enumerator<Decay>("--schedule", options.schedule, kDecayCount);
   config.warmup_shape =
       enumerator<WarmupShape>("--warmup-shape", options.warmup_shape, kWarmupShapeCount);
+  config.optimizer.lamb_norms = enumerator<LambNorms>("--lamb-norms", options.lamb_norms, 2);
+  require_used(options);
   require_known("--overlap", options.overlap, {"on", "off"});
   config.overlap = options.overlap == "on";
   require_known("--plots", options.plots, {"on", "off"});

@@ -15,6 +15,7 @@ namespace zerolab {
 struct RunOptions {
   RunConfig config;
   std::string stages, checks, reduction, accumulation_order, overlap, schedule, warmup_shape;
+  std::string lamb_norms;
   std::string plots = "on";
   bool quiet = false;
 

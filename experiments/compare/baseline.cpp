@@ -7,6 +7,7 @@
 #include "experiments/config/asks_for.h"
 #include "experiments/report/report_json.h"
 #include "stages/core/error.h"
+#include "stages/core/join.h"
 
 namespace zerolab {
 namespace {
@@ -35,11 +36,15 @@ void require_same_training(const std::string& directory, const RunConfig& baseli
   same("--accumulate-dtype", baseline.accumulate_dtype, now.accumulate_dtype);
   same("--loss-scale", baseline.loss_scale.fixed, now.loss_scale.fixed);
   same("--optimizer", baseline.optimizer.name, now.optimizer.name);
+  same("--beta1", baseline.optimizer.beta1, now.optimizer.beta1);
+  same("--beta2", baseline.optimizer.beta2, now.optimizer.beta2);
+  same("--epsilon", baseline.optimizer.epsilon, now.optimizer.epsilon);
+  same("--momentum", baseline.optimizer.momentum, now.optimizer.momentum);
+  same("--muon-momentum", baseline.optimizer.muon_momentum, now.optimizer.muon_momentum);
+  same("--muon-adamw-lr", baseline.adamw_learning_rate, now.adamw_learning_rate);
+  same("--lamb-norms", name_of(baseline.optimizer.lamb_norms), name_of(now.optimizer.lamb_norms));
   same("--weight-decay", baseline.optimizer.weight_decay, now.optimizer.weight_decay);
-  same("the optimizer's beta1", baseline.optimizer.beta1, now.optimizer.beta1);
-  same("the optimizer's beta2", baseline.optimizer.beta2, now.optimizer.beta2);
-  same("the optimizer's epsilon", baseline.optimizer.epsilon, now.optimizer.epsilon);
-  same("the optimizer's momentum", baseline.optimizer.momentum, now.optimizer.momentum);
+  same("--param-group", joined(baseline.groups), joined(now.groups));
   same("--lr", baseline.learning_rate, now.learning_rate);
   same("--warmup", baseline.warmup_steps, now.warmup_steps);
   same("--warmup-shape", name_of(baseline.warmup_shape), name_of(now.warmup_shape));

@@ -89,6 +89,14 @@ std::vector<Switch> switches_between(const RunConfig& a, const RunConfig& b) {
                         fmt::format("sums over micro-batches are rounded to {}", name_of(type)),
                         true, [](RunConfig& config) { config.accumulate_dtype = "fp32"; }});
   }
+  if (a.optimizer.name == "lamb" && (a.optimizer.lamb_norms == LambNorms::kShard ||
+                                     b.optimizer.lamb_norms == LambNorms::kShard)) {
+    switches.push_back(
+        {"--lamb-norms tensor",
+         "LAMB takes its norms over each rank's shard of a tensor, so every cut is "
+         "another optimizer",
+         false, [](RunConfig& config) { config.optimizer.lamb_norms = LambNorms::kTensor; }});
+  }
   return switches;
 }
 

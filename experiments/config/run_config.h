@@ -35,7 +35,8 @@ struct RunConfig {
   int skip_block_every = 0;  ///< bypass one block in every so many micro-batches; 0: never
   std::vector<std::string> groups;  ///< parameter groups, "PATTERN:lr=X,decay=Y"
   OptimizerSettings optimizer;
-  double learning_rate = 1e-3;  ///< the peak
+  double learning_rate = 1e-3;        ///< the peak
+  double adamw_learning_rate = 1e-3;  ///< muon: of what AdamW updates
   std::int64_t warmup_steps = 10;
   WarmupShape warmup_shape = WarmupShape::kLinear;
   double warmup_min_lr = 0;                    ///< the rate that warm-up rises from

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "experiments/config/parameter_groups.h"
 #include "experiments/runner/stage_factory.h"
 #include "stages/core/error.h"
 #include "stages/core/join.h"
@@ -72,8 +73,6 @@ void validate_numbers(const RunConfig& config, Purpose purpose) {
   require_between("--accumulate", config.accumulate, 1, 1 << 16);
   require_between("--eval-every", config.evaluate_every, 0, kLargestCount);
   require_number("--clip", config.clip, config.clip >= 0, "a norm of at least 0 (0: no clipping)");
-  const double decay = config.optimizer.weight_decay;
-  require_number("--weight-decay", decay, decay >= 0, "at least 0");
   require_number("--timeout", config.timeout_seconds, config.timeout_seconds > 0,
                  "greater than 0 seconds");
   require_number(
@@ -90,6 +89,24 @@ void validate_schedule(const RunConfig& config) {
   require_between("--schedule-steps", config.schedule_steps, 0, kLargestCount);
   const double fraction = config.final_lr_fraction;
   require_number("--final-lr-fraction", fraction, fraction >= 0, "at least 0 (1: no decay)");
+}
+
+void validate_optimizer(const RunConfig& config, const ModelSpec& model) {
+  const OptimizerSettings& optimizer = config.optimizer;
+  require_known("--optimizer", optimizer.name, optimizer_names());
+  const auto require_share = [](const char* option, double value) {
+    require_number(option, value, value >= 0 && value < 1, "at least 0 and less than 1");
+  };
+  require_share("--beta1", optimizer.beta1);
+  require_share("--beta2", optimizer.beta2);
+  require_share("--momentum", optimizer.momentum);
+  require_share("--muon-momentum", optimizer.muon_momentum);
+  require_number("--epsilon", optimizer.epsilon, optimizer.epsilon > 0, "greater than 0");
+  require_number("--weight-decay", optimizer.weight_decay, optimizer.weight_decay >= 0,
+                 "at least 0");
+  require_number("--muon-adamw-lr", config.adamw_learning_rate, config.adamw_learning_rate > 0,
+                 "greater than 0");
+  if (!config.groups.empty()) grouped(layout_of(model), config.groups);
 }
 
 void validate_precision(const RunConfig& config) {
@@ -114,7 +131,6 @@ void validate_precision(const RunConfig& config) {
         "or leave it out",
         config.precision);
   }
-  require_known("--optimizer", config.optimizer.name, {"adamw", "sgd"});
 }
 
 void validate_sequence(const RunConfig& config, const ModelSpec& model) {
@@ -186,6 +202,7 @@ void validate(const RunConfig& config, const ModelSpec& model, Purpose purpose) 
   validate_world(config);
   validate_numbers(config, purpose);
   validate_schedule(config);
+  validate_optimizer(config, model);
   validate_precision(config);
   validate_sequence(config, model);
   validate_model_options(config, model);

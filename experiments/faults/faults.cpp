@@ -18,6 +18,8 @@ std::vector<std::unique_ptr<Fault>> faults() {
   all.push_back(make_inf_unchecked_bf16());
   all.push_back(make_unscale_without_scale());
   all.push_back(make_accumulate_low_precision());
+  all.push_back(make_matrix_optimizer_on_slice());
+  all.push_back(make_one_decay_per_flat_shard());
   return all;
 }
 

@@ -28,5 +28,7 @@ std::unique_ptr<Fault> make_overflow_not_agreed();
 std::unique_ptr<Fault> make_inf_unchecked_bf16();
 std::unique_ptr<Fault> make_unscale_without_scale();
 std::unique_ptr<Fault> make_accumulate_low_precision();
+std::unique_ptr<Fault> make_matrix_optimizer_on_slice();
+std::unique_ptr<Fault> make_one_decay_per_flat_shard();
 
 }  // namespace zerolab

@@ -1,5 +1,6 @@
 #include "experiments/predict/headline.h"
 
+#include "experiments/predict/optimizer_prediction.h"
 #include "experiments/predict/setting.h"
 #include "stages/core/error.h"
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "experiments/predict/loop_prediction.h"
+#include "experiments/predict/optimizer_prediction.h"
 #include "experiments/predict/stage_prediction.h"
 #include "stages/core/error.h"
 
@@ -55,7 +56,8 @@ Prediction predict(const std::string& stage, const RunConfig& config, const Mode
   const StagePrediction states = predict_states(stage, setting);
 
   Prediction result;
-  const CategoryBytes lasting = sum(states.lasting, loop_bytes(config, model, setting));
+  CategoryBytes lasting = sum(states.lasting, loop_bytes(config, model, setting));
+  of(lasting, Category::kWorkspace) += optimizer_workspace_bytes(stage, setting);
   visit(result, lasting, "");
   const bool trains = config.trained_steps() > 0;
   const bool evaluates = trains && config.evaluate_every > 0;
@@ -68,6 +70,7 @@ Prediction predict(const std::string& stage, const RunConfig& config, const Mode
 
   result.per_step = states.per_step;
   add_control_per_step(result.per_step, setting, stage != "ddp");
+  add_optimizer_per_step(result.per_step, stage, setting);
   if (config.evaluate_every > 0) {
     add(result.per_evaluation, states.per_held_out, held_out_of_rank(config));
     add_control_per_evaluation(result.per_evaluation, setting, config);

@@ -22,17 +22,6 @@ void check_predictable(const std::string& stage, const RunConfig& config) {
   }
 }
 
-// AdamW keeps m and v; SGD its momentum, if it has any (ZeRO paper, section 3.1).
-std::vector<Category> optimizer_state_categories(const OptimizerSettings& optimizer) {
-  if (optimizer.name == "adamw") return {Category::kFirstMoments, Category::kSecondMoments};
-  if (optimizer.name != "sgd") {
-    bad_input("[predict] there is no formula for the optimizer '{}'; known are adamw and sgd",
-              optimizer.name);
-  }
-  if (optimizer.momentum == 0) return {};
-  return {Category::kFirstMoments};
-}
-
 int accumulator_count(const RunConfig& config) {
   const bool local = config.accumulation_order == AccumulationOrder::kLocal;
   if (config.accumulate == 1 || local) return 0;
@@ -101,7 +90,7 @@ Setting make_setting(const RunConfig& config, const ModelSpec& model, int rank) 
   setting.micro_batches = config.accumulate;
   setting.reductions = local ? 1 : config.accumulate;
   setting.accumulators = accumulator_count(config);
-  setting.optimizer_states = optimizer_state_categories(config.optimizer);
+  setting.optimizer = config.optimizer;
   setting.bucket_elements = config.bucket_elements();
   setting.overlap = config.overlap;
   setting.types = state_types(config);

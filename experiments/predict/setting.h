@@ -40,7 +40,7 @@ struct Setting {
   int micro_batches = 1;  ///< K
   int reductions = 1;     ///< R, reductions of the gradient a step: K, or 1 in local order
   int accumulators = 0;   ///< A, sums over micro-batches held besides the gradient
-  std::vector<Category> optimizer_states;  ///< one fp32 number a parameter each
+  OptimizerSettings optimizer;
   std::int64_t bucket_elements = 1;
   bool overlap = true;
   StateTypes types;
@@ -54,15 +54,10 @@ struct Setting {
   std::vector<TrainingUses> training() const;
 };
 
-/// \throws BadInput for an unknown optimizer.
 Setting make_setting(const RunConfig& config, const ModelSpec& model, int rank);
 
 /// \throws BadInput for an unknown stage, or one that cannot accumulate in the configured order.
 void check_predictable(const std::string& stage, const RunConfig& config);
-
-/// The fp32 numbers that an optimizer keeps for each parameter. \throws BadInput for an unknown
-/// one.
-std::vector<Category> optimizer_state_categories(const OptimizerSettings& optimizer);
 
 /// \throws BadInput for a type that is not known.
 StateTypes state_types(const RunConfig& config);

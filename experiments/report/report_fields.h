@@ -37,6 +37,10 @@ void config_fields(Archive&& a, Config& c) {
   a("epsilon", c.optimizer.epsilon);
   a("momentum", c.optimizer.momentum);
   a("weight_decay", c.optimizer.weight_decay);
+  a("muon_momentum", c.optimizer.muon_momentum);
+  a("adamw_learning_rate", c.adamw_learning_rate);
+  a.enumerator("lamb_norms", c.optimizer.lamb_norms, 2);
+  a("parameter_groups", c.groups);
   a("learning_rate", c.learning_rate);
   a("warmup_steps", c.warmup_steps);
   a.enumerator("warmup_shape", c.warmup_shape, kWarmupShapeCount);

@@ -1,5 +1,7 @@
 #include "experiments/runner/part_settings.h"
 
+#include "experiments/config/parameter_groups.h"
+
 namespace zerolab {
 namespace {
 
@@ -50,6 +52,9 @@ StageSettings stage_settings(const RunConfig& config, AccumulationOrder order) {
   settings.accumulation = accumulation_shape(config, order);
   settings.precision = precision_of(config, order);
   settings.optimizer = config.optimizer;
+  settings.optimizer.adamw_rate =
+      static_cast<float>(config.adamw_learning_rate / config.learning_rate);
+  settings.optimizer.groups = group_rules(config.groups, config.optimizer.weight_decay);
   return settings;
 }
 

@@ -1,5 +1,6 @@
 #include "experiments/runner/rank_run.h"
 
+#include "experiments/config/parameter_groups.h"
 #include "experiments/runner/drain_while_unwinding.h"
 #include "experiments/runner/ledger_recorder.h"
 #include "experiments/runner/part_settings.h"
@@ -49,14 +50,14 @@ RankResult run_rank(RankContext& ranks, const RunInputs& inputs, const StageRun&
   Kernels& model_kernels = widening ? *widening : *kernels;
   const auto model = make_model(inputs.model, *device, *compute, model_kernels, config.micro_batch,
                                 time, model_options(config));
-  const std::int64_t parameters = model->layout().parameter_count();
+  const ParameterLayout layout = grouped(model->layout(), config.groups);
+  const std::int64_t parameters = layout.parameter_count();
   const auto clipper = parts.clipper(
       std::make_unique<Clipper>(*device, *compute, *comm, *kernels, config.clip, parameters),
       *device, *compute, *comm, *kernels, config.clip, parameters);
-  const auto initial = initial_parameters(config, model->layout(), *kernels);
-  const auto stage =
-      parts.stage(run.factory)({*device, *compute, *comm, *kernels, model->layout(), *initial,
-                                *clipper, stage_settings(config, run.order)});
+  const auto initial = initial_parameters(config, layout, *kernels);
+  const auto stage = parts.stage(run.factory)({*device, *compute, *comm, *kernels, layout, *initial,
+                                               *clipper, stage_settings(config, run.order)});
 
   const CheckContext context{ranks,  *device, *compute,  *comm,    *kernels,
                              *model, config,  run.stage, run.order};

@@ -49,6 +49,20 @@ class ForwardingKernels : public Kernels {
                        double max_norm, View out) override {
     inner_.norm_and_factor(stream, maxima, sums, parts, scale, max_norm, out);
   }
+  void tensor_maxima(Stream& stream, View x, const std::vector<Segment>& segments,
+                     View out) override {
+    inner_.tensor_maxima(stream, x, segments, out);
+  }
+  void tensor_sums(Stream& stream, View x, const std::vector<Segment>& segments, View maxima,
+                   std::int64_t largest_count, View sums) override {
+    inner_.tensor_sums(stream, x, segments, maxima, largest_count, sums);
+  }
+  void combine_maxima(Stream& stream, View maxima, int parts, View out) override {
+    inner_.combine_maxima(stream, maxima, parts, out);
+  }
+  void trust_ratios(Stream& stream, View sums, int parts, View ratios) override {
+    inner_.trust_ratios(stream, sums, parts, ratios);
+  }
   void fingerprint(Stream& stream, View x, const std::vector<Segment>& segments,
                    View out) override {
     inner_.fingerprint(stream, x, segments, out);
@@ -60,6 +74,22 @@ class ForwardingKernels : public Kernels {
   void sgd(Stream& stream, View p, View g, View momentum, View factor, const SgdRule& rule,
            const std::vector<Segment>& segments) override {
     inner_.sgd(stream, p, g, momentum, factor, rule, segments);
+  }
+  void lamb_direction(Stream& stream, View p, View g, View m, View v, View u, View factor,
+                      const AdamWRule& rule, const std::vector<Segment>& segments) override {
+    inner_.lamb_direction(stream, p, g, m, v, u, factor, rule, segments);
+  }
+  void nesterov_direction(Stream& stream, View g, View momentum, View u, View factor, float beta,
+                          const std::vector<Segment>& segments) override {
+    inner_.nesterov_direction(stream, g, momentum, u, factor, beta, segments);
+  }
+  void step_along(Stream& stream, View p, View u, View scales, View factor,
+                  const DirectionRule& rule, const std::vector<Segment>& segments) override {
+    inner_.step_along(stream, p, u, scales, factor, rule, segments);
+  }
+  void newton_schulz(Stream& stream, View x, View scratch, std::int64_t m,
+                     std::int64_t n) override {
+    inner_.newton_schulz(stream, x, scratch, m, n);
   }
   void linear(Stream& stream, View x, View w, View b, View y, MatrixShape shape) override {
     inner_.linear(stream, x, w, b, y, shape);

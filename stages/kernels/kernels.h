@@ -43,13 +43,26 @@ struct Segment {
   std::int64_t tensor_begin = 0;  ///< canonical element index in the tensor
   std::int64_t flat_begin = 0;    ///< offset in the slice's own view
   std::int64_t count = 0;
-  bool decay = false;  ///< weight decay applies (matrices only)
+  int group = 0;  ///< of parameters that share a learning rate and a weight decay (GroupRule)
 };
 
-/// torch.optim.AdamW's rule; `step` counts from 1.
+/// The groups that every model has: what does not decay, and what decays by the optimizer's
+/// weight decay (matrices). Groups of the user's own follow.
+inline constexpr int kPlainGroup = 0;
+inline constexpr int kDecayedGroup = 1;
+inline constexpr int kFirstOwnGroup = 2;
+
+/// What a group has of its own.
+struct GroupRule {
+  float rate = 1;  ///< times the rule's learning rate
+  float weight_decay = 0;
+};
+
+/// torch.optim.AdamW's rule; `step` counts from 1. `groups[i]` is group kFirstOwnGroup + i.
 struct AdamWRule {
   float learning_rate = 0, beta1 = 0.9F, beta2 = 0.999F, epsilon = 1e-8F, weight_decay = 0;
   std::int64_t step = 1;
+  std::vector<GroupRule> groups = {};
 };
 
 /// torch.optim.SGD's rule (dampening 0, no Nesterov); the first step sets the momentum buffer to
@@ -57,7 +70,29 @@ struct AdamWRule {
 struct SgdRule {
   float learning_rate = 0, momentum = 0, weight_decay = 0;
   std::int64_t step = 1;
+  std::vector<GroupRule> groups = {};
 };
+
+/// A step along a direction that is known already; the decay is decoupled from it.
+struct DirectionRule {
+  float learning_rate = 0, weight_decay = 0;
+  std::vector<GroupRule> groups = {};
+};
+
+/// All groups of a rule, by number.
+template <class Rule>
+std::vector<GroupRule> groups_of(const Rule& rule) {
+  std::vector<GroupRule> all = {{1, 0}, {1, rule.weight_decay}};
+  all.insert(all.end(), rule.groups.begin(), rule.groups.end());
+  return all;
+}
+
+/// fp32 elements that `newton_schulz` needs beside an (m,n) matrix: X's successor, X·Xᵀ of the
+/// shorter side, and its square.
+constexpr std::int64_t newton_schulz_scratch(std::int64_t m, std::int64_t n) {
+  const std::int64_t shorter = m < n ? m : n;
+  return m * n + 2 * shorter * shorter;
+}
 
 class Kernels {
  public:
@@ -98,6 +133,16 @@ class Kernels {
   /// and factor.
   virtual void norm_and_factor(Stream&, View maxima, View sums, int parts, double scale,
                                double max_norm, View out) = 0;
+  /// The same for each tensor apart, indexed by Segment::tensor: out(int32, tensors) and
+  /// sums(fp64, tensors × 3). `largest_count` bounds the elements of any tensor.
+  virtual void tensor_maxima(Stream&, View x, const std::vector<Segment>&, View out) = 0;
+  virtual void tensor_sums(Stream&, View x, const std::vector<Segment>&, View maxima,
+                           std::int64_t largest_count, View sums) = 0;
+  /// out(int32, n)[i] = the largest of maxima(int32, parts × n)[·][i]
+  virtual void combine_maxima(Stream&, View maxima, int parts, View out) = 0;
+  /// ratios(fp32, tensors) = ‖w‖ / ‖u‖, or 1 where either is 0. `sums` holds, `parts` times, the
+  /// folds of w's tensors, then of u's; added in rank order.
+  virtual void trust_ratios(Stream&, View sums, int parts, View ratios) = 0;
   /// out(uint64)[segment.tensor] += Σ mix(canonical index, bit pattern) over the tensor's elements:
   /// commutative, so the sum over owners is the same for every cut.
   virtual void fingerprint(Stream&, View x, const std::vector<Segment>&, View out) = 0;
@@ -110,6 +155,21 @@ class Kernels {
                      const std::vector<Segment>&) = 0;
   virtual void sgd(Stream&, View p, View g, View momentum, View factor, const SgdRule&,
                    const std::vector<Segment>&) = 0;
+  /// LAMB's direction (You et al. 2020, algorithm 2): updates m and v as AdamW does, and
+  /// u = m̂ / (√v̂ + ε) + weight_decay·p. The rule's learning rate is not used.
+  virtual void lamb_direction(Stream&, View p, View g, View m, View v, View u, View factor,
+                              const AdamWRule&, const std::vector<Segment>&) = 0;
+  /// momentum = β·momentum + g·factor; u = g·factor + β·momentum (Nesterov, as in Muon).
+  virtual void nesterov_direction(Stream&, View g, View momentum, View u, View factor, float beta,
+                                  const std::vector<Segment>&) = 0;
+  /// p = p·(1 − learning_rate·weight_decay) − learning_rate·scales(fp32)[segment.tensor]·u, unless
+  /// the factor of this step is not finite.
+  virtual void step_along(Stream&, View p, View u, View scales, View factor, const DirectionRule&,
+                          const std::vector<Segment>&) = 0;
+  /// x(m,n) becomes nearly orthogonal: X = x / (‖x‖ + 1e-7), then five times
+  /// X = aX + (bA + cA²)X with A = X·Xᵀ of the shorter side and a, b, c = 3.4445, −4.7750, 2.0315
+  /// (Jordan et al. 2024, Muon): U·Vᵀ of x = U·S·Vᵀ up to singular values of 0.7 to 1.2.
+  virtual void newton_schulz(Stream&, View x, View scratch, std::int64_t m, std::int64_t n) = 0;
 
   // ---- linear layers ----------------------------------------------------------------------
   /// y = x·w + b; an empty b is zero.

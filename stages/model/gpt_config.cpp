@@ -21,6 +21,12 @@ TensorSpec matrix(std::string name, std::int64_t in, std::int64_t out, float dev
   return {std::move(name), {in, out}, Init::kNormal, deviation, true};
 }
 
+TensorSpec hidden_matrix(std::string name, std::int64_t in, std::int64_t out, float deviation) {
+  TensorSpec tensor = matrix(std::move(name), in, out, deviation);
+  tensor.hidden = true;
+  return tensor;
+}
+
 TensorSpec bias(std::string name, std::int64_t count) {
   return {std::move(name), {count}, Init::kZeros, 0, false};
 }
@@ -38,15 +44,15 @@ std::vector<TensorSpec> block_tensors(const GptConfig& config, std::int64_t laye
   return {
       norm_weight(h + "ln_1.weight", C),
       bias(h + "ln_1.bias", C),
-      matrix(h + "attn.c_attn.weight", C, 3 * C, deviation),
+      hidden_matrix(h + "attn.c_attn.weight", C, 3 * C, deviation),
       bias(h + "attn.c_attn.bias", 3 * C),
-      matrix(h + "attn.c_proj.weight", C, C, residual_deviation),
+      hidden_matrix(h + "attn.c_proj.weight", C, C, residual_deviation),
       bias(h + "attn.c_proj.bias", C),
       norm_weight(h + "ln_2.weight", C),
       bias(h + "ln_2.bias", C),
-      matrix(h + "mlp.c_fc.weight", C, 4 * C, deviation),
+      hidden_matrix(h + "mlp.c_fc.weight", C, 4 * C, deviation),
       bias(h + "mlp.c_fc.bias", 4 * C),
-      matrix(h + "mlp.c_proj.weight", 4 * C, C, residual_deviation),
+      hidden_matrix(h + "mlp.c_proj.weight", 4 * C, C, residual_deviation),
       bias(h + "mlp.c_proj.bias", C),
   };
 }

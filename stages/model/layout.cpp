@@ -2,6 +2,7 @@
 
 #include "stages/core/error.h"
 #include "stages/core/nearest.h"
+#include "stages/kernels/kernels.h"
 
 namespace zerolab {
 
@@ -19,6 +20,7 @@ UnitId ParameterLayout::add_unit(std::string name, std::vector<TensorSpec> tenso
     unit.places.push_back({static_cast<int>(tensors_.size()), offset});
     unit.size = offset + tensor.count();
     parameter_count_ += tensor.count();
+    if (tensor.group < 0) tensor.group = tensor.decay ? kDecayedGroup : kPlainGroup;
     tensors_.push_back(std::move(tensor));
     unit_of_.push_back(id);
   }

@@ -25,6 +25,9 @@ struct TensorSpec {
   Init init = Init::kNormal;
   float deviation = 0.02F;  ///< of kNormal
   bool decay = false;       ///< weight decay applies (matrices only)
+  /// The weight of a layer between two hidden layers: (in, out), what Muon orthogonalises.
+  bool hidden = false;
+  int group = -1;  ///< of parameters (GroupRule); below 0: kDecayedGroup or kPlainGroup, by `decay`
 
   std::int64_t count() const;
 };
@@ -58,6 +61,11 @@ class ParameterLayout {
   const TensorPlace& place_of(int index) const;
   /// \throws BadInput naming the nearest known name.
   int tensor_named(const std::string& name) const;
+
+  /// Puts a tensor into a group of parameters with a rule of its own.
+  void set_group(int tensor, int group) {
+    tensors_.at(static_cast<std::size_t>(tensor)).group = group;
+  }
 
   /// Ψ: parameters of the model, gaps not counted.
   std::int64_t parameter_count() const { return parameter_count_; }

@@ -77,7 +77,7 @@ std::vector<Segment> Partition::segments(Range flat) const {
       const Range overlap = intersect({begin, begin + tensor.count()}, flat);
       if (overlap.empty()) continue;
       found.push_back({place.tensor, overlap.begin - begin, overlap.begin - flat.begin,
-                       overlap.size(), tensor.decay});
+                       overlap.size(), tensor.group});
     }
   }
   return found;

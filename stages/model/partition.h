@@ -23,6 +23,7 @@ class Partition {
   /// One piece a unit, each padded to a multiple of 32·N.
   static Partition by_unit(const ParameterLayout& layout, int world_size);
 
+  const ParameterLayout& layout() const { return *layout_; }
   int world_size() const { return world_size_; }
   /// Elements of the flat space, padding included; a multiple of 32·N.
   std::int64_t flat_size() const { return flat_size_; }

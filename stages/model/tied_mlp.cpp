@@ -28,7 +28,8 @@ ParameterLayout tied_mlp_layout(const TiedMlpConfig& config) {
   ParameterLayout layout;
   for (std::int64_t layer = kTiedMlpLayers - 2; layer >= 0; --layer) {
     const std::string name = fmt::format("layers.{}", layer);
-    layout.add_unit(name, {{name + ".weight", {F, F}, Init::kNormal, deviation, true},
+    const bool hidden = layer > 0;  // the tie makes layer 0 the first and the last
+    layout.add_unit(name, {{name + ".weight", {F, F}, Init::kNormal, deviation, true, hidden},
                            {name + ".bias", {F}, Init::kZeros, 0, false}});
   }
   return layout;

@@ -54,9 +54,10 @@ struct StageParts {
   void write_initial(const std::vector<OwnedSlice>& slices) const {
     for (const OwnedSlice& slice : slices) initial.write(compute, slice);
   }
-  std::unique_ptr<Optimizer> optimizer(std::int64_t size) const {
-    return make_optimizer(settings.optimizer, device, compute, kernels, size,
-                          settings.precision.has_master_weights());
+  /// For `size` elements of the cut flat space: all of them, or this rank's slices.
+  std::unique_ptr<Optimizer> optimizer(const Partition& partition, std::int64_t size) const {
+    return make_optimizer(settings.optimizer, {device, compute, comm, kernels, partition, size,
+                                               settings.precision.has_master_weights()});
   }
   /// Reduces gradients of at most `largest` elements at once.
   GradientPayload payload(std::int64_t largest) const {

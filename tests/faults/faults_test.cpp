@@ -36,6 +36,7 @@ RunConfig config_for(const Fault& fault, int ranks, int accumulate) {
     if (option == "--padding") config.padding = std::stod(value);
     if (option == "--dropout") config.dropout = std::stod(value);
     if (option == "--checkpoint-every") config.checkpoint_every = std::stoi(value);
+    if (option == "--optimizer") config.optimizer.name = value;
   }
   return config;
 }
@@ -120,9 +121,12 @@ TEST_P(EveryFault, HasAWholeLabel) {
   EXPECT_FALSE(label.seen.empty());
   EXPECT_NE(std::ranges::find(stage_names(), label.stage), stage_names().end());
   ASSERT_FALSE(label.must_fire.empty());
-  EXPECT_TRUE(std::ranges::any_of(label.must_fire, [](const ExpectedFinding& e) {
-    return !e.needs_reference;
-  })) << "no detector sees it without a reference";
+  // A wrong hyperparameter leaves gradients, norms, traffic and memory right.
+  const bool only_by_comparison = label.name == "one-decay-per-flat-shard";
+  EXPECT_NE(only_by_comparison,
+            std::ranges::any_of(label.must_fire,
+                                [](const ExpectedFinding& e) { return !e.needs_reference; }))
+      << "whether a detector sees it without a reference";
   for (const std::string& name : label.detectors()) {
     EXPECT_NE(std::ranges::find(check_names(), name), check_names().end()) << name;
   }
@@ -134,7 +138,8 @@ INSTANTIATE_TEST_SUITE_P(Museum, EveryFault,
                                          "rank-dependent-collectives", "mean-of-means",
                                          "dropout-differs-on-recompute", "overflow-not-agreed",
                                          "inf-unchecked-bf16", "unscale-without-scale",
-                                         "accumulate-low-precision"),
+                                         "accumulate-low-precision", "matrix-optimizer-on-slice",
+                                         "one-decay-per-flat-shard"),
                          [](const auto& fault) {
                            std::string name = fault.param;
                            std::ranges::replace(name, '-', '_');
@@ -144,7 +149,7 @@ INSTANTIATE_TEST_SUITE_P(Museum, EveryFault,
 TEST(Faults, AreThoseOfTheMuseumAndNamedOnce) {
   std::set<std::string> names;
   for (const auto& fault : faults()) names.insert(fault->label().name);
-  EXPECT_EQ(names.size(), 11U);
+  EXPECT_EQ(names.size(), 13U);
   EXPECT_EQ(names.size(), faults().size());
 }
 

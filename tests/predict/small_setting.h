@@ -29,7 +29,6 @@ inline Setting small_setting(int ranks, int rank) {
   setting.uses = tied_uses();
   setting.group = world_shape(ranks, 0, WireKind::kPeerView, Reduction::kOrdered);
   setting.rank = rank;
-  setting.optimizer_states = {Category::kFirstMoments, Category::kSecondMoments};
   setting.bucket_elements = 100;
   return setting;
 }

@@ -94,12 +94,12 @@ TEST(Partition, ListsTheRealElementsOfARangeTensorByTensor) {
   EXPECT_EQ(segments[0].tensor_begin, 16);
   EXPECT_EQ(segments[0].flat_begin, 0);
   EXPECT_EQ(segments[0].count, 5);
-  EXPECT_TRUE(segments[0].decay);
+  EXPECT_EQ(segments[0].group, kDecayedGroup);
   EXPECT_EQ(segments[1].tensor, layout.tensor_named("middle.weight"));
   EXPECT_EQ(segments[1].tensor_begin, 0);
   EXPECT_EQ(segments[1].flat_begin, 16);
   EXPECT_EQ(segments[1].count, 6);
-  EXPECT_FALSE(segments[1].decay);
+  EXPECT_EQ(segments[1].group, kPlainGroup);
 }
 
 TEST(PartitionByBucket, RejectsABucketThatHoldsNothing) {

@@ -19,8 +19,8 @@ struct Numbers {
   float epsilon;
 };
 
-Numbers numbers_of(const AdamWRule& rule, float factor, bool decay) {
-  const double lr = rule.learning_rate;
+Numbers numbers_of(const AdamWRule& rule, float factor, const GroupRule& group) {
+  const double lr = static_cast<double>(rule.learning_rate) * static_cast<double>(group.rate);
   const double step = static_cast<double>(rule.step);
   const double correction1 = 1.0 - std::pow(static_cast<double>(rule.beta1), step);
   const double correction2 = 1.0 - std::pow(static_cast<double>(rule.beta2), step);
@@ -29,7 +29,7 @@ Numbers numbers_of(const AdamWRule& rule, float factor, bool decay) {
           static_cast<float>(1.0 - static_cast<double>(rule.beta1)),
           rule.beta2,
           static_cast<float>(1.0 - static_cast<double>(rule.beta2)),
-          decay ? static_cast<float>(1.0 - lr * static_cast<double>(rule.weight_decay)) : 1.0F,
+          static_cast<float>(1.0 - lr * static_cast<double>(group.weight_decay)),
           static_cast<float>(lr / correction1),
           static_cast<float>(1.0 / std::sqrt(correction2)),
           rule.epsilon};
@@ -53,15 +53,16 @@ void update(float* __restrict p, const float* __restrict g, float* __restrict m,
 
 void adamw(ThreadTeam& team, AdamWState s, float factor, const AdamWRule& rule,
            const std::vector<Segment>& segments) {
-  const Numbers decayed = numbers_of(rule, factor, true);
-  const Numbers plain = numbers_of(rule, factor, false);
+  std::vector<Numbers> numbers;
+  for (const GroupRule& group : groups_of(rule)) numbers.push_back(numbers_of(rule, factor, group));
   const std::vector<Segment> pieces = pieces_of(segments, kGrain);
   with_float_type(s.g, [&](auto* gradients) {
     team.for_each(static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i) {
       const Segment& piece = pieces[static_cast<std::size_t>(i)];
       std::int64_t at = piece.flat_begin;
       for_fp32_pieces(gradients + at, piece.count, [&](const float* g, std::int64_t n) {
-        update(s.p + at, g, s.m + at, s.v + at, n, piece.decay ? decayed : plain);
+        update(s.p + at, g, s.m + at, s.v + at, n,
+               numbers.at(static_cast<std::size_t>(piece.group)));
         at += n;
       });
     });

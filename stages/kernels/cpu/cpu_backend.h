@@ -33,12 +33,24 @@ class CpuKernels final : public Kernels {
                       std::int64_t global_count, View sums) override;
   void norm_and_factor(Stream&, View maxima, View sums, int parts, double scale, double max_norm,
                        View out) override;
+  void tensor_maxima(Stream&, View x, const std::vector<Segment>&, View out) override;
+  void tensor_sums(Stream&, View x, const std::vector<Segment>&, View maxima,
+                   std::int64_t largest_count, View sums) override;
+  void combine_maxima(Stream&, View maxima, int parts, View out) override;
+  void trust_ratios(Stream&, View sums, int parts, View ratios) override;
   void fingerprint(Stream&, View x, const std::vector<Segment>&, View out) override;
 
   void adamw(Stream&, View p, View g, View m, View v, View factor, const AdamWRule&,
              const std::vector<Segment>&) override;
   void sgd(Stream&, View p, View g, View momentum, View factor, const SgdRule&,
            const std::vector<Segment>&) override;
+  void lamb_direction(Stream&, View p, View g, View m, View v, View u, View factor,
+                      const AdamWRule&, const std::vector<Segment>&) override;
+  void nesterov_direction(Stream&, View g, View momentum, View u, View factor, float beta,
+                          const std::vector<Segment>&) override;
+  void step_along(Stream&, View p, View u, View scales, View factor, const DirectionRule&,
+                  const std::vector<Segment>&) override;
+  void newton_schulz(Stream&, View x, View scratch, std::int64_t m, std::int64_t n) override;
 
   void linear(Stream&, View x, View w, View b, View y, MatrixShape) override;
   void linear_residual(Stream&, View x, View w, View b, View residual, View y,
@@ -88,6 +100,11 @@ void launch(Stream& stream, const char* name, std::vector<View> reads, std::vect
 
 /// The parts of `x` that the segments cover; neighbours are joined.
 std::vector<View> covered(View x, const std::vector<Segment>& segments);
+
+/// Adds `more` to what an operation declares.
+inline void append(std::vector<View>& views, const std::vector<View>& more) {
+  views.insert(views.end(), more.begin(), more.end());
+}
 
 /// \throws std::logic_error unless the view has `count` elements.
 void require_count(const char* kernel, const char* what, View view, std::int64_t count);

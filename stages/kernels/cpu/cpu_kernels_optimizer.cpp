@@ -15,10 +15,6 @@ std::int32_t largest(const std::int32_t* maxima, std::int64_t count) {
   return count == 0 ? 0 : *std::max_element(maxima, maxima + count);
 }
 
-void append(std::vector<View>& views, const std::vector<View>& more) {
-  views.insert(views.end(), more.begin(), more.end());
-}
-
 }  // namespace
 
 void CpuKernels::max_magnitude(Stream& stream, View x, const std::vector<Segment>& segments,

@@ -40,12 +40,13 @@ void update_later(float* __restrict p, const float* __restrict g, float* __restr
 
 void sgd(ThreadTeam& team, float* p, View g, float* momentum, float factor, const SgdRule& rule,
          const std::vector<Segment>& segments) {
+  const std::vector<GroupRule> groups = groups_of(rule);
   const std::vector<Segment> pieces = pieces_of(segments, kGrain);
   with_float_type(g, [&](auto* gradients) {
     team.for_each(static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i) {
       const Segment& piece = pieces[static_cast<std::size_t>(i)];
-      const Numbers n{factor, piece.decay ? rule.weight_decay : 0.0F, rule.momentum,
-                      rule.learning_rate};
+      const GroupRule& group = groups.at(static_cast<std::size_t>(piece.group));
+      const Numbers n{factor, group.weight_decay, rule.momentum, rule.learning_rate * group.rate};
       std::int64_t at = piece.flat_begin;
       for_fp32_pieces(gradients + at, piece.count, [&](const float* x, std::int64_t count) {
         if (rule.momentum == 0.0F) {

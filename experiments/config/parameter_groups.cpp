@@ -1,0 +1,93 @@
+#include "experiments/config/parameter_groups.h"
+
+#include <fnmatch.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "stages/core/error.h"
+#include "stages/core/nearest.h"
+
+namespace zerolab {
+namespace {
+
+constexpr const char* kForm = "PATTERN:lr=X,decay=Y, as in '*.bias:lr=2,decay=0'";
+
+float number(const std::string& group, const std::string& text) {
+  float value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || !(value >= 0) || !std::isfinite(value)) {
+    bad_input("[options] --param-group {} has '{}' where a number of at least 0 belongs; write {}",
+              group, text, kForm);
+  }
+  return value;
+}
+
+/// The entry of a tensor in group `i`.
+int group_number(std::size_t i, bool decays) {
+  return kFirstOwnGroup + 2 * static_cast<int>(i) + (decays ? 1 : 0);
+}
+
+}  // namespace
+
+ParameterGroup parse_parameter_group(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == 0 || colon == std::string::npos || colon + 1 == text.size()) {
+    bad_input("[options] --param-group is '{}'; write {}", text, kForm);
+  }
+  ParameterGroup group;
+  group.pattern = text.substr(0, colon);
+  for (std::size_t begin = colon + 1; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string setting = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (setting.starts_with("lr=")) {
+      group.rate = number(text, setting.substr(3));
+    } else if (setting.starts_with("decay=")) {
+      group.decay = number(text, setting.substr(6));
+    } else {
+      bad_input("[options] --param-group {} sets '{}'; a group sets lr= or decay=, write {}", text,
+                setting, kForm);
+    }
+  }
+  return group;
+}
+
+std::vector<GroupRule> group_rules(const std::vector<std::string>& groups, float weight_decay) {
+  std::vector<GroupRule> rules;
+  for (const std::string& text : groups) {
+    const ParameterGroup group = parse_parameter_group(text);
+    for (const float usual : {0.0F, weight_decay}) {
+      rules.push_back({group.rate, group.decay.value_or(usual)});
+    }
+  }
+  return rules;
+}
+
+ParameterLayout grouped(ParameterLayout layout, const std::vector<std::string>& groups) {
+  std::vector<std::string> names;
+  for (const TensorSpec& tensor : layout.tensors()) names.push_back(tensor.name);
+  std::vector<bool> taken(names.size(), false);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::string pattern = parse_parameter_group(groups[i]).pattern;
+    bool matches = false;
+    for (std::size_t t = 0; t < names.size(); ++t) {
+      if (fnmatch(pattern.c_str(), names[t].c_str(), 0) != 0) continue;
+      matches = true;
+      if (taken[t]) continue;
+      taken[t] = true;
+      const int tensor = static_cast<int>(t);
+      layout.set_group(tensor, group_number(i, layout.tensor(tensor).decay));
+    }
+    if (!matches) {
+      bad_input(
+          "[options] --param-group {}: no tensor matches '{}'; the nearest name is '{}', and * "
+          "stands for any characters",
+          groups[i], pattern, nearest(pattern, names));
+    }
+  }
+  return layout;
+}
+
+}  // namespace zerolab

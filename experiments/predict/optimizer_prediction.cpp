@@ -1,0 +1,150 @@
+// Let N be the ranks, T the tensors, Φ the padded flat space, and φ what a rank updates: Φ in DDP
+// and on one rank, Φ/N in ZeRO.
+//
+//   LAMB  holds  4φ for the direction; for each tensor the largest |w| and |u| (4 bytes each),
+//   three
+//                fp64 folds of both sums of squares and the ratio: 60T; where ranks must agree, the
+//                same of all ranks and their common maxima: 56TN + 8T
+//         sends  as control, where ranks must agree: an all-gather of 2T int32 of each rank and one
+//                of 6T fp64, 56T(N−1) bytes
+//   Muon  holds  a scale for each tensor, 4T; for the matrices (m,n) that the rank computes, with
+//                s = min(m,n), 4·max(mn) for the matrix and 4·max(mn + 2s²) for the iteration
+//         sends  where matrices are cut: to a matrix's computer every other owner's elements, and
+//                back. Computers: by falling cost s(2mn + s²), in turn
+#include "experiments/predict/optimizer_prediction.h"
+
+#include <algorithm>
+
+#include "stages/core/error.h"
+
+namespace zerolab {
+namespace {
+
+/// The flat space of a stage: where each unit begins, and the pieces of N slices each.
+struct Cut {
+  std::vector<std::int64_t> unit_begin;
+  std::vector<std::int64_t> pieces;
+};
+
+Cut cut_of(const std::string& stage, const Setting& setting) {
+  const bool by_unit = stage == "zero3";
+  const std::vector<std::int64_t> padded = unit_lengths(setting);
+  Cut cut;
+  std::int64_t begin = 0;
+  for (std::size_t u = 0; u < padded.size(); ++u) {
+    cut.unit_begin.push_back(begin);
+    begin += by_unit ? padded[u] : setting.layout.units()[u].size;
+  }
+  cut.pieces = by_unit ? padded : bucket_lengths(setting);
+  return cut;
+}
+
+bool shares_work(const std::string& stage, const Setting& setting) {
+  return stage != "ddp" && setting.ranks() > 1;
+}
+
+struct Matrix {
+  int tensor;
+  std::int64_t count, shorter;
+  int computer = 0;
+};
+
+std::vector<Matrix> matrices_of(const Setting& setting) {
+  std::vector<Matrix> all;
+  for (int t = 0; t < static_cast<int>(setting.layout.tensors().size()); ++t) {
+    const TensorSpec& tensor = setting.layout.tensor(t);
+    if (!tensor.hidden) continue;
+    all.push_back({t, tensor.count(), std::min(tensor.shape[0], tensor.shape[1])});
+  }
+  std::ranges::stable_sort(all, std::ranges::greater{}, [](const Matrix& x) {
+    return x.shorter * (2 * x.count + x.shorter * x.shorter);
+  });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].computer = static_cast<int>(i) % setting.ranks();
+  }
+  return all;
+}
+
+std::int64_t muon_bytes(const std::string& stage, const Setting& setting) {
+  std::int64_t matrix = 0, iteration = 0;
+  for (const Matrix& x : matrices_of(setting)) {
+    if (shares_work(stage, setting) && x.computer != setting.rank) continue;
+    matrix = std::max(matrix, x.count);
+    iteration = std::max(iteration, x.count + 2 * x.shorter * x.shorter);
+  }
+  return 4 * (static_cast<std::int64_t>(setting.layout.tensors().size()) + matrix + iteration);
+}
+
+std::int64_t lamb_bytes(const std::string& stage, const Setting& setting) {
+  const auto tensors = static_cast<std::int64_t>(setting.layout.tensors().size());
+  const std::int64_t all = sum_of(cut_of(stage, setting).pieces);
+  if (!shares_work(stage, setting)) return 4 * all + 60 * tensors;
+  const bool agree = setting.optimizer.lamb_norms == LambNorms::kTensor;
+  return 4 * all / setting.ranks() + 60 * tensors +
+         (agree ? 56 * tensors * setting.ranks() + 8 * tensors : 0);
+}
+
+/// One message of `count` elements and its answer.
+void add_pair(CommLedger::Table& table, const Setting& setting, std::int64_t count, int peer) {
+  for (const CollectiveOp op : {CollectiveOp::kSend, CollectiveOp::kRecv}) {
+    table[static_cast<std::size_t>(Traffic::kTraining)][static_cast<std::size_t>(op)] +=
+        predicted_volume(setting.group, {op, count, DType::kFloat32, peer}, setting.rank);
+  }
+}
+
+void add_muon(CommLedger::Table& table, const Cut& cut, const Setting& setting) {
+  for (const Matrix& x : matrices_of(setting)) {
+    const std::int64_t first =
+        cut.unit_begin[static_cast<std::size_t>(setting.layout.unit_of(x.tensor))] +
+        setting.layout.place_of(x.tensor).offset;
+    std::int64_t piece_begin = 0;
+    for (const std::int64_t piece : cut.pieces) {
+      const std::int64_t slice = piece / setting.ranks();
+      for (int owner = 0; owner < setting.ranks(); ++owner) {
+        const std::int64_t begin = piece_begin + owner * slice;
+        const std::int64_t count =
+            std::min(begin + slice, first + x.count) - std::max(begin, first);
+        if (count <= 0 || owner == x.computer) continue;
+        if (setting.rank == owner) add_pair(table, setting, count, x.computer);
+        if (setting.rank == x.computer) add_pair(table, setting, count, owner);
+      }
+      piece_begin += piece;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Category> optimizer_state_categories(const OptimizerSettings& optimizer) {
+  // ZeRO paper, section 3.1: Adam keeps m and v; SGD its momentum, if it has any.
+  for (const char* name : {"adamw", "lamb", "muon"}) {
+    if (optimizer.name == name) return {Category::kFirstMoments, Category::kSecondMoments};
+  }
+  if (optimizer.name != "sgd") {
+    bad_input(
+        "[predict] there is no formula for the optimizer '{}'; known are adamw, sgd, lamb and muon",
+        optimizer.name);
+  }
+  if (optimizer.momentum == 0) return {};
+  return {Category::kFirstMoments};
+}
+
+std::int64_t optimizer_workspace_bytes(const std::string& stage, const Setting& setting) {
+  if (setting.optimizer.name == "lamb") return lamb_bytes(stage, setting);
+  if (setting.optimizer.name == "muon") return muon_bytes(stage, setting);
+  return 0;
+}
+
+void add_optimizer_per_step(CommLedger::Table& table, const std::string& stage,
+                            const Setting& setting) {
+  if (!shares_work(stage, setting)) return;
+  if (setting.optimizer.name == "muon") add_muon(table, cut_of(stage, setting), setting);
+  if (setting.optimizer.name != "lamb" || setting.optimizer.lamb_norms == LambNorms::kShard) return;
+  const std::int64_t entries =
+      2 * static_cast<std::int64_t>(setting.layout.tensors().size()) * setting.ranks();
+  add_calls(table, setting, Traffic::kControl, CollectiveOp::kAllGather, DType::kInt32, entries);
+  add_calls(table, setting, Traffic::kControl, CollectiveOp::kAllGather, DType::kFloat64,
+            3 * entries);
+}
+
+}  // namespace zerolab
