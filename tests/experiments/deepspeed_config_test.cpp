@@ -288,6 +288,14 @@ TEST(Batch, ThatDoesNotComeOutIsRefusedWithEverySize) {
   }
 }
 
+TEST(Batch, LargerThanAnyMachineIsRefused) {
+  const DeepSpeedJson file;
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(file.refusal_of_text(batch({0, most, most}).dump()), HasSubstr("at most"));
+  EXPECT_THAT(file.refusal_of_text(batch({std::int64_t{1} << 40, 1, 0}).dump()),
+              HasSubstr("gradient_accumulation_steps would be 274877906944; it can be 65536"));
+}
+
 TEST(Batch, WithoutASizeOfItsOwnIsRefused) {
   const DeepSpeedJson file;
   for (const char* text :
