@@ -44,7 +44,7 @@ const std::vector<Honoured>& honoured() {
       {"optimizer.type", "Adam", FIELD(optimizer.beta2), f(0.999F)},
       {"optimizer.type", "lamb", FIELD(optimizer.name == "lamb"), 1},
       {"optimizer.type", "Muon", FIELD(optimizer.name == "muon"), 1},
-      {"optimizer.type", "Muon", FIELD(optimizer.momentum), f(0.95F)},
+      {"optimizer.type", "Muon", FIELD(optimizer.muon_momentum), f(0.95F)},
       {"optimizer.params.lr", 0.02, FIELD(learning_rate), 0.02, optimizer("AdamW")},
       {"optimizer.params.betas", {0.8, 0.9}, FIELD(optimizer.beta1), f(0.8F), optimizer("AdamW")},
       {"optimizer.params.betas", {0.8, 0.9}, FIELD(optimizer.beta2), f(0.9F), optimizer("Lamb")},
@@ -286,6 +286,14 @@ TEST(Batch, ThatDoesNotComeOutIsRefusedWithEverySize) {
                 HasSubstr(fmt::format("train_batch_size {} must be", given.train)))
         << name(given);
   }
+}
+
+TEST(Batch, LargerThanAnyMachineIsRefused) {
+  const DeepSpeedJson file;
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THAT(file.refusal_of_text(batch({0, most, most}).dump()), HasSubstr("at most"));
+  EXPECT_THAT(file.refusal_of_text(batch({std::int64_t{1} << 40, 1, 0}).dump()),
+              HasSubstr("gradient_accumulation_steps would be 274877906944; it can be 65536"));
 }
 
 TEST(Batch, WithoutASizeOfItsOwnIsRefused) {

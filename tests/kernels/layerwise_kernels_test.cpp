@@ -1,5 +1,6 @@
 // Norms of tensors that are cut, steps along a direction, and the Newton–Schulz iteration.
 #include <gtest/gtest.h>
+#include <limits>
 
 #include "tests/kernels/kernel_bench.h"
 
@@ -66,14 +67,20 @@ TEST(TrustRatio, IsOneWhereANormIsZero) {
 TEST(StepAlong, ScalesEachTensorAndDecaysApartFromTheDirection) {
   KernelBench b;
   const Buffer p = b.put(std::vector<float>(6, 1.0F)), u = b.put(std::vector<float>(6, 2.0F)),
-               scales = b.put(std::vector<float>{0.5F, 3.0F});
+               scales = b.put(std::vector<float>{0.5F, 3.0F}),
+               factor = b.put(std::vector<float>{1});
   // Group 2 learns at twice the rate and decays by 0.5.
   const DirectionRule rule{0.125F, 0.25F, {{2.0F, 0.5F}}};
-  b.kernels().step_along(b.stream(), p.view(), u.view(), scales.view(), rule,
+  b.kernels().step_along(b.stream(), p.view(), u.view(), scales.view(), factor.view(), rule,
                          {{0, 0, 0, 1, kPlainGroup}, {1, 0, 2, 1, kDecayedGroup}, {1, 1, 4, 2, 2}});
   const float plain = 1 - 0.125F * 0.5F * 2, decayed = 1 - 0.125F * 0.25F - 0.125F * 3 * 2,
               own = 1 - 0.25F * 0.5F - 0.25F * 3 * 2;
   EXPECT_EQ(b.get(p), (std::vector<float>{plain, 1, decayed, 1, own, own}));
+
+  const Buffer overflow = b.put(std::vector<float>{std::numeric_limits<float>::quiet_NaN()});
+  b.kernels().step_along(b.stream(), p.view(), u.view(), scales.view(), overflow.view(), rule,
+                         {{0, 0, 0, 1, kPlainGroup}});
+  EXPECT_EQ(b.get(p)[0], plain) << "a step that overflowed is not taken";
 }
 
 struct MatrixCase {

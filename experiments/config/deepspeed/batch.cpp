@@ -8,7 +8,17 @@ namespace {
 constexpr const char* kTrain = "train_batch_size";
 constexpr const char* kMicro = "train_micro_batch_size_per_gpu";
 constexpr const char* kAccumulate = "gradient_accumulation_steps";
-constexpr std::int64_t kMostMicroBatches = 1 << 16;
+
+/// As much as --micro-batch and --accumulate take, so that no product overflows.
+void require_possible(const BatchSizes& sizes, const std::string& file) {
+  const auto require_at_most = [&](const char* key, std::optional<std::int64_t> size,
+                                   std::int64_t most) {
+    if (size.value_or(0) <= most) return;
+    bad_input("[config] {}: {} would be {}; it can be {} at most", file, key, *size, most);
+  };
+  require_at_most(kMicro, sizes.micro, 1 << 20);
+  require_at_most(kAccumulate, sizes.accumulate, 1 << 16);
+}
 
 }  // namespace
 
@@ -17,6 +27,7 @@ BatchSizes complete_batch(BatchSizes given, std::int64_t ranks, const std::strin
     bad_input("[config] {} has neither {} nor {}; give one of them, or --micro-batch", file, kTrain,
               kMicro);
   }
+  require_possible(given, file);
   BatchSizes all = given;
   if (!given.accumulate) {
     all.accumulate = given.train && given.micro ? *given.train / *given.micro / ranks : 1;
@@ -32,6 +43,7 @@ BatchSizes complete_batch(BatchSizes given, std::int64_t ranks, const std::strin
               file, shown(kTrain, given.train, all.train), shown(kMicro, given.micro, all.micro),
               shown(kAccumulate, given.accumulate, all.accumulate), ranks);
   }
+  require_possible(all, file);
   return all;
 }
 
@@ -53,10 +65,6 @@ void apply_batch(const CheckedKeys& keys, Overlay& overlay, RunConfig& config) {
     if (typed && *size < 1) return;  // `validate` says so in the option's words
   }
   const BatchSizes all = complete_batch(sizes, config.ranks, overlay.file());
-  if (*all.accumulate > kMostMicroBatches) {
-    bad_input("[config] {}: {} micro-batches in a step are more than {}; accumulate fewer",
-              overlay.file(), *all.accumulate, kMostMicroBatches);
-  }
   config.micro_batch = *all.micro;
   config.accumulate = static_cast<int>(*all.accumulate);
   if (file_train && *file_train != *all.train) {

@@ -1,5 +1,7 @@
 #include "experiments/config/deepspeed/checked_keys.h"
 
+#include <algorithm>
+
 #include "experiments/config/deepspeed/json_kinds.h"
 #include "experiments/config/deepspeed/known_keys.h"
 #include "stages/core/error.h"
@@ -116,14 +118,6 @@ const Json* CheckedKeys::find(std::string_view path) const {
     if (dot == std::string_view::npos) return at;
     path.remove_prefix(dot + 1);
   }
-}
-
-std::vector<std::string> CheckedKeys::names(std::string_view block) const {
-  std::vector<std::string> all;
-  if (const Json* json = find(block)) {
-    for (const auto& item : json->items()) all.push_back(item.key());
-  }
-  return all;
 }
 
 Json CheckedKeys::given_or_standard(std::string_view path) const {

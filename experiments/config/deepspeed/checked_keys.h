@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "experiments/config/deepspeed/overlay.h"
 
@@ -22,9 +21,6 @@ class CheckedKeys {
 
   /// Whether there is such a block or value: "optimizer.params".
   bool has(std::string_view path) const { return find(path) != nullptr; }
-  /// Names of a block's keys that have a value, in the file's order.
-  std::vector<std::string> names(std::string_view block) const;
-
   /// The value; nothing when it is absent. Kinds have been checked: ask for the table's.
   template <class T>
   std::optional<T> given(std::string_view path) const {

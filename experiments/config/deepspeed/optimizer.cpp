@@ -30,7 +30,10 @@ void apply_momentum(const CheckedKeys& keys, Overlay& overlay, const std::string
   constexpr double kOfMuon = 0.95;  // DeepSpeed's default there
   const double momentum = type == "Muon" ? keys.given<double>(kMomentum).value_or(kOfMuon)
                                          : keys.get<double>(kMomentum);
-  overlay.set("--momentum", optimizer.momentum, fraction(keys, kMomentum, momentum), kMomentum);
+  const bool muon = type == "Muon";
+  overlay.set(muon ? "--muon-momentum" : "--momentum",
+              muon ? optimizer.muon_momentum : optimizer.momentum,
+              fraction(keys, kMomentum, momentum), kMomentum);
 }
 
 /// L2 regularization is part of the gradient and so of the moments; weight decay is not.
@@ -98,6 +101,10 @@ void apply_optimizer(const CheckedKeys& keys, Overlay& overlay, RunConfig& confi
   overlay.set("--optimizer", optimizer.name, ours(type), "optimizer.type");
   overlay.set("--lr", config.learning_rate, keys.get<double>("optimizer.params.lr"),
               "optimizer.params.lr");
+  if (type == "Muon") {
+    overlay.set("--muon-adamw-lr", config.adamw_learning_rate,
+                keys.get<double>("optimizer.params.lr"), "optimizer.params.lr");
+  }
   constexpr const char* kDecay = "optimizer.params.weight_decay";
   overlay.set("--weight-decay", optimizer.weight_decay,
               static_cast<float>(keys.get<double>(kDecay)), kDecay);

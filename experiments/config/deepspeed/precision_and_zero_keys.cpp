@@ -9,8 +9,8 @@ using enum JsonKind;
 using enum Treatment;
 
 constexpr const char* kImmediate = "a gradient is added up as soon as it has been reduced";
-constexpr const char* kOverflowOfBf16 =
-    "bf16 trains without a loss scale and without a look for overflows";
+constexpr const char* kOverflow =
+    "a step whose gradient is not finite is skipped in every precision";
 constexpr const char* kMaster = "master weights and their gradients are fp32";
 constexpr const char* kStates = "optimizer states are fp32";
 
@@ -30,16 +30,15 @@ constexpr KnownKey kPrecision[] = {
     {"bf16", kBlock, "", kHonoured, "a block; its other keys act where enabled is true"},
     {"bf16.enabled", kBool, "false", kHonoured, "--precision bf16"},
     KnownKey{"bf16.immediate_grad_update", kBool, "false", kNoted, kImmediate}.idle_at("true"),
-    KnownKey{"bf16.check_grad_overflow", kBool, "true", kNoted, kOverflowOfBf16}.idle_at("false"),
-    {"bf16.check_overflow", kBool, "false", kNoted, kOverflowOfBf16},
+    {"bf16.check_grad_overflow", kBool, "true", kNoted, kOverflow},
+    {"bf16.check_overflow", kBool, "false", kNoEffect, kOverflow},
     {"bf16.bf16_master_weights_and_grads", kBool, "false", kRefused, kMaster},
     {"bf16.bf16_optimizer_states", kBool, "false", kRefused, kStates},
     {"bfloat16", kBlock, "", kHonoured, "an older name of bf16"},
     {"bfloat16.enabled", kBool, "false", kHonoured, "--precision bf16"},
     KnownKey{"bfloat16.immediate_grad_update", kBool, "false", kNoted, kImmediate}.idle_at("true"),
-    KnownKey{"bfloat16.check_grad_overflow", kBool, "true", kNoted, kOverflowOfBf16}.idle_at(
-        "false"),
-    {"bfloat16.check_overflow", kBool, "false", kNoted, kOverflowOfBf16},
+    {"bfloat16.check_grad_overflow", kBool, "true", kNoted, kOverflow},
+    {"bfloat16.check_overflow", kBool, "false", kNoEffect, kOverflow},
     {"bfloat16.bf16_master_weights_and_grads", kBool, "false", kRefused, kMaster},
     {"bfloat16.bf16_optimizer_states", kBool, "false", kRefused, kStates},
 };
