@@ -232,7 +232,7 @@ TEST(RankDependentCollectives, EndsTheRunWithAnErrorThatNamesTheLastRank) {
   EXPECT_NE(findings[0].message.find("reduce-scatter gradients"), std::string::npos);
 }
 
-TEST(MeanOfMeans, IsRightWhereOneRankHasAllTokensOrAllHaveTheSameNumber) {
+TEST(MeanOfMeans, IsRightWhereAllRanksHaveTheSameNumberOfTokens) {
   const auto fault = make_fault("mean-of-means");
   RunConfig config = micro_config(3);
   config.checks = {"NORM", "REF"};
