@@ -47,6 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Options, ModelOptionsParity, testing::ValuesIn(kOptions
                          [](const auto& options) { return options.param.name; });
 
 TEST(Checkpoints, do_not_change_a_bit) {
+  if (kSanitized) GTEST_SKIP() << "the combinations above are enough under a sanitizer";
   for (const double dropout : {0.0, 0.2}) {
     RunConfig config = test_config(2, 2);
     config.dropout = dropout;
@@ -71,6 +72,7 @@ TEST(Dropout, changes_training_and_leaves_evaluation_alone) {
 }
 
 TEST(ModelOptions, keep_their_bits_on_any_number_of_ranks) {
+  if (kSanitized) GTEST_SKIP() << "the combinations above are enough under a sanitizer";
   const auto run = [](const std::string& stage, int ranks, int accumulate) {
     RunConfig config = test_config(ranks, accumulate);
     config.reduction = Reduction::kTree;
