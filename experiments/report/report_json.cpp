@@ -112,7 +112,7 @@ Json speed(const StageResult& result) {
   const Throughput figures = throughput(result);
   Json object = {{"tokens_per_second", figures.tokens_per_second},
                  {"step_seconds_median", figures.step_seconds_median},
-                 {"tokens_per_step", result.steps().empty() ? 0 : result.steps().front().tokens}};
+                 {"tokens_per_step", figures.tokens_per_step}};
   for (const RankResult& rank : result.ranks) {
     std::vector<double> seconds;
     for (const StepRecord& step : rank.steps) seconds.push_back(step.seconds);

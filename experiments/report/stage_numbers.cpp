@@ -1,6 +1,7 @@
 #include "experiments/report/stage_numbers.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace zerolab {
 
@@ -25,13 +26,13 @@ double median(std::vector<double> values) {
 Throughput throughput(const StageResult& result) {
   if (result.ranks.empty() || result.steps().empty()) return {};
   Throughput figures;
+  double tokens = 0;
+  for (const StepRecord& step : result.steps()) tokens += static_cast<double>(step.tokens);
+  tokens /= static_cast<double>(result.steps().size());
+  figures.tokens_per_step = std::llround(tokens);
   figures.step_seconds_median = median(step_seconds(result));
   if (figures.step_seconds_median > 0) {
-    std::int64_t tokens = 0;
-    for (const StepRecord& step : result.steps()) tokens += step.tokens;
-    figures.tokens_per_second = static_cast<double>(tokens) /
-                                static_cast<double>(result.steps().size()) /
-                                figures.step_seconds_median;
+    figures.tokens_per_second = tokens / figures.step_seconds_median;
   }
   return figures;
 }

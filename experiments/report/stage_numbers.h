@@ -19,7 +19,8 @@ double median(std::vector<double> values);
 
 struct Throughput {
   double step_seconds_median = 0;
-  double tokens_per_second = 0;  ///< tokens of a global batch over the median step
+  double tokens_per_second = 0;      ///< tokens of a global batch over the median step
+  std::int64_t tokens_per_step = 0;  ///< that count, on average
 };
 Throughput throughput(const StageResult& result);
 

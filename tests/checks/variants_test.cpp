@@ -67,6 +67,24 @@ TEST(Variants, NeverAskForMoreThanARunMayHave) {
   EXPECT_NE(repetitions(config).back().config.jitter, 0U);
 }
 
+TEST(Variants, VaryActivationCheckpointsWhereThereAreBlocks) {
+  RunConfig config = config_for(2);
+  EXPECT_TRUE(mentions(regroupings(config, "zero3", AccumulationOrder::kReduced),
+                       "with activation checkpoints"));
+  config.checkpoint_every = 2;
+  EXPECT_TRUE(mentions(regroupings(config, "zero3", AccumulationOrder::kReduced),
+                       "without activation checkpoints"));
+  config.model = "tied-mlp";
+  EXPECT_FALSE(mentions(regroupings(config, "zero3", AccumulationOrder::kReduced), "checkpoints"));
+}
+
+TEST(Variants, LeaveTheSplitAloneWhereItDecidesWhichBlocksAreBypassed) {
+  RunConfig config = config_for(1, 4);
+  EXPECT_TRUE(mentions(regroupings(config, "ddp", AccumulationOrder::kReduced), "on 4 ranks"));
+  config.skip_block_every = 2;
+  EXPECT_FALSE(mentions(regroupings(config, "ddp", AccumulationOrder::kReduced), "ranks"));
+}
+
 TEST(Variants, StayWithinThePromise) {
   RunConfig ring = config_for(3);
   ring.reduction = Reduction::kRing;

@@ -106,7 +106,10 @@ TEST_P(EveryFault, IsCaughtAndNamedByTheDetectorsOnItsLabel) {
     GTEST_SKIP() << "a race, which ends the process under ThreadSanitizer; see the death test";
   }
   for (const Shape shape : {Shape{2, 1}, Shape{3, 1}, Shape{4, 1}, Shape{3, 3}}) {
-    // Ordered sums have no other split of 3 ranks' 3 micro-batches with the same bits.
+    // Repeating a run takes long, and ordered sums have no other split of 3 ranks' 3 micro-batches
+    // with the same bits.
+    const auto detectors = fault->label().detectors();
+    if (std::ranges::find(detectors, "IG") != detectors.end() && shape.ranks != 3) continue;
     if (GetParam() == "mean-of-means" && shape.accumulate > 1) continue;
     expect_caught(*fault, shape.ranks, shape.accumulate);
   }
@@ -246,7 +249,7 @@ TEST(RankDependentCollectives, EndsTheRunWithAnErrorThatNamesTheLastRank) {
   EXPECT_NE(findings[0].message.find("reduce-scatter gradients"), std::string::npos);
 }
 
-TEST(MeanOfMeans, IsRightWhereOneRankHasAllTokensOrAllHaveTheSameNumber) {
+TEST(MeanOfMeans, IsRightWhereAllRanksHaveTheSameNumberOfTokens) {
   const auto fault = make_fault("mean-of-means");
   RunConfig config = micro_config(3);
   config.checks = {"NORM", "REF"};
