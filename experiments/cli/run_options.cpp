@@ -120,7 +120,7 @@ void add_optimizer_options(CLI::App& command, RunOptions& o) {
   OptimizerSettings& optimizer = o.config.optimizer;
   o.lamb_norms = name_of(optimizer.lamb_norms);
   add(command, "--optimizer", optimizer.name,
-      "each wants an --lr of its own: about 1e-3 for adamw, 0.1 for sgd, 0.01 for lamb, 0.02 for "
+      "each wants an --lr of its own: about 1e-3 for adamw, 0.1 for sgd, 0.03 for lamb, 0.02 for "
       "muon",
       "adamw|sgd|lamb|muon");
   add(command, "--weight-decay", optimizer.weight_decay, "of matrices", "X");

@@ -17,7 +17,8 @@ FaultLabel label() {
   label.seen =
       "Stages 1 and 2 train to the same loss and stage 3 leaves it by about 0.001 from the second "
       "step on; with Adam, which needs nothing but the element itself, all stages agree.";
-  label.needs = {"--optimizer lamb", "--lr 0.01"};
+  label.visible_in_loss = true;
+  label.needs = {"--optimizer lamb", "--lr 0.03"};
   label.must_fire = {{"COMM", false, -1, "collective", "control"},
                      {"REF", true, 1, "parameters", ""}};
   return label;

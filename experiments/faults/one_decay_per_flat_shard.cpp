@@ -28,7 +28,9 @@ FaultLabel label() {
       "A unit's shard is handed to AdamW as one parameter, with the weight decay of the first "
       "tensor in it: norms and biases decay, or matrices do not.";
   label.seen =
-      "Nothing: the loss looks right, and which tensors decay depends on the number of ranks.";
+      "Training looks healthy, and which tensors decay depends on the number of ranks; only beside "
+      "a clean run does the loss move, by less than 0.0001 in 40 steps.";
+  label.visible_in_loss = true;
   label.must_fire = {{"REF", true, 1, "parameters", ""}};
   return label;
 }

@@ -125,7 +125,8 @@ TEST_P(CaughtFault, IsCaughtAndLocalised) {
 INSTANTIATE_TEST_SUITE_P(Museum, CaughtFault,
                          testing::Values("discard-reduced", "norm-double-reduce", "sum-not-mean",
                                          "bucket-overwritten-in-flight",
-                                         "rank-dependent-collectives"));
+                                         "rank-dependent-collectives", "matrix-optimizer-on-slice",
+                                         "one-decay-per-flat-shard"));
 
 TEST_F(EndToEnd, AFaultThatADetectorMissesIsNotCaught) {
   const CommandOutcome outcome = run("faults run sum-not-mean --steps 2 --check REF", "run");

@@ -53,6 +53,18 @@ TEST_P(Measured, BytesArePredictedForEveryReductionOrderAndNode) {
   }
 }
 
+TEST_P(Measured, BytesArePredictedForOptimizersThatLookAtWholeTensors) {
+  for (const char* optimizer : {"lamb", "muon"}) {
+    for (const int ranks_per_node : {0, 2}) {
+      RunConfig config = short_run(3, 2);
+      config.optimizer.name = optimizer;
+      config.ranks_per_node = ranks_per_node;
+      config.bucket_mb = 0.0171;
+      expect_predicted(GetParam(), config);
+    }
+  }
+}
+
 TEST_P(Measured, BytesArePredictedForSequencesShorterThanTheModels) {
   RunConfig config = short_run(3, 2);
   config.sequence = 7;

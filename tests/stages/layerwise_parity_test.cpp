@@ -1,5 +1,6 @@
 // Optimizers that look at whole tensors: every stage has the bits of DDP, and holds and sends what
 // was predicted. Parameter groups: tensors keep their rate and decay in flat shards.
+#include "experiments/checks/volume_check.h"
 #include "experiments/config/parameter_groups.h"
 #include "tests/stages/training_run.h"
 
@@ -29,6 +30,8 @@ TEST_P(LayerwiseParity, all_stages_equal_ddp_and_the_prediction) {
       const StageResult result = train(stage, config);
       expect_equal_bits(reference, result);
       expect_predicted_bytes(result, config);
+      // Sends and receives differ by rank, and are no disagreement.
+      for (const Finding& finding : check_collectives(result)) ADD_FAILURE() << finding.message;
     }
   }
 }

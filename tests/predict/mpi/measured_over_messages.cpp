@@ -41,6 +41,14 @@ TEST_P(MeasuredOverMessages, BytesArePredictedWithAndWithoutOverlap) {
   }
 }
 
+TEST_P(MeasuredOverMessages, BytesArePredictedForOptimizersThatLookAtWholeTensors) {
+  for (const char* optimizer : {"lamb", "muon"}) {
+    RunConfig config = messages_run(1);
+    config.optimizer.name = optimizer;
+    test::expect_predicted(GetParam(), config, *the_world());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Stages, MeasuredOverMessages, testing::ValuesIn(stage_names()),
                          [](const auto& stage) { return stage.param; });
 
