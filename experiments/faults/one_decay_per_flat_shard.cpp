@@ -1,6 +1,6 @@
 // verl #5070, fairscale #697: a flat shard is one parameter to the optimizer, so it has one weight
 // decay, and the groups that its tensors belonged to are gone.
-#include "experiments/checks/forwarding_kernels.h"
+#include "stages/kernels/forwarding_kernels.h"
 #include "experiments/faults/faults.h"
 #include "experiments/faults/labelled_fault.h"
 

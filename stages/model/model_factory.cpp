@@ -28,7 +28,7 @@ ModelSpec parse_model(const std::string& name_or_json_path) {
   if (name == kTiedMlpName) return {name, TiedMlpConfig{}, {}, {}};
   if (name.ends_with(".json")) {
     HuggingFaceConfig file = read_hugging_face_config(name);
-    return {name, file.config, std::move(file.notices), {}, std::move(file.dropouts)};
+    return {name, file.config, {}, {}, std::move(file.dropouts)};
   }
   bad_input("[model] there is no model '{}'; did you mean '{}'? (known: {}, or a config.json)",
             name, nearest(name, model_names()), joined(model_names()));
