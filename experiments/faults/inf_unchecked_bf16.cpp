@@ -34,7 +34,7 @@ FaultLabel label() {
       "optimizer's moments.";
   label.seen = "After one bad batch the moments, and soon all parameters, are NaN for ever.";
   label.needs = {"--precision bf16"};
-  label.must_fire = {{"NORM", false, 2, "norm", "is not finite, but it was multiplied by"},
+  label.must_fire = {{"NORM", false, -1, "norm", "is not finite, but it was multiplied by"},
                      {"REF", true, -1, "", ""}};
   label.visible_in_loss = true;
   return label;
