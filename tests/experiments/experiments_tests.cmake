@@ -21,3 +21,13 @@ if(TARGET zerolab)
     set_tests_properties(experiments.${_end} PROPERTIES TIMEOUT 300 PROCESSORS 2)
   endforeach()
 endif()
+
+# The same training in PyTorch: alone, with DistributedDataParallel, with ZeroRedundancyOptimizer.
+# The script skips itself where PyTorch is missing; Debian's is in Debian's own Python.
+if(TARGET zerolab)
+  add_test(NAME experiments.torch_training
+           COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/torch_training_test.py
+                   $<TARGET_FILE:zerolab> ${CMAKE_SOURCE_DIR}/stages/data/corpus.txt)
+  set_tests_properties(experiments.torch_training PROPERTIES
+    TIMEOUT 300 PROCESSORS 2 SKIP_RETURN_CODE 77)
+endif()
