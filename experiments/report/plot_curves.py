@@ -33,30 +33,29 @@ def draw_curves(axes, report, key):
 
 
 def draw_noise_floor(axes, report, key):
-    """The band around zero in which a right run stays; returns its largest half-width."""
+    """The band around zero in which a right run stays; returns its half-widths."""
     floor = report["noise_floor"]
-    if not floor:
-        return 0.0
-    allowed = numbers(floor[key])
-    if not allowed:
-        return 0.0
+    allowed = numbers(floor[key]) if floor else []
+    if not any(allowed):
+        return []
     # Half a step more on either side, so that a single step can be seen, too.
     steps = [0.5, *range(1, len(allowed) + 1), len(allowed) + 0.5]
     edge = [allowed[0], *allowed, allowed[-1]]
     axes.fill_between(steps, [-x for x in edge], edge, facecolor=RULE, alpha=0.45, linewidth=0,
                       label=f'{floor["clean_runs"]} clean runs in other orders, '
                             f'×{floor["factor"]:g}')
-    return max(allowed)
+    return allowed
 
 
 def scale_around_zero(axes, largest, band):
-    """A symmetric axis on which zero can be told from tiny: below a threshold it is linear."""
-    if largest:
-        threshold = max(1e-12, largest * 1e-6)
+    """A symmetric axis, linear below a threshold: there a tenth of the band, so that one sees where
+    in it a difference lies; without a band so small that zero can be told from tiny."""
+    if band:
+        threshold = 0.1 * min(x for x in [*band, largest] if x > 0)
     else:
-        threshold = band * 1e-2 or 1e-9
+        threshold = max(1e-12, largest * 1e-6) if largest else 1e-9
     axes.set_yscale("symlog", linthresh=threshold)
-    limit = (max(largest, band) or threshold) * 3
+    limit = (max([largest, *band]) or threshold) * 3
     axes.set_ylim(-limit, limit)
     decades = [10.0 ** e for e in range(math.ceil(math.log10(threshold) + 0.5),
                                         math.floor(math.log10(limit)) + 1)]

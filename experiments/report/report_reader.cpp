@@ -59,14 +59,15 @@ std::vector<StepRecord> read_curves(const JsonField& stage, std::int64_t tokens_
 
 NoiseFloor read_noise_floor(const JsonField& from) {
   NoiseFloor floor;
-  FieldReader(from)("clean_runs", floor.clean_runs);
-  floor.factor = get_number(from, "factor");
+  FieldReader fields(from);
+  fields("clean_runs", floor.clean_runs);
+  fields("factor", floor.factor);
   floor.loss = get_numbers(from, "loss");
   floor.grad_norm = get_numbers(from, "grad_norm");
   if (floor.grad_norm.size() != floor.loss.size()) {
     from["grad_norm"].reject(fmt::format("{} numbers, as many as 'loss'", floor.loss.size()));
   }
-  floor.gradient_bound = get_optional_number(from, "gradient_bound");
+  fields("gradient_bound", floor.gradient_bound);
   return floor;
 }
 
