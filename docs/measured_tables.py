@@ -9,7 +9,7 @@ Needs a Python with matplotlib: /usr/bin/python3 on Debian.
 """
 
 import argparse
-import importlib.util
+import importlib
 import io
 import json
 import pathlib
@@ -105,11 +105,9 @@ def run(zerolab, command):
 
 
 def load_plots():
-    """The module that draws the report's plots."""
-    spec = importlib.util.spec_from_file_location("plots", ROOT / "experiments" / "report" / "plots.py")
-    plots = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(plots)
-    return plots
+    """The module that draws the report's plots; it imports the others beside it."""
+    sys.path.insert(0, str(ROOT / "experiments" / "report"))
+    return importlib.import_module("plots")
 
 
 def picture(plots, report):

@@ -23,22 +23,50 @@ RunInputs bare(const RunInputs& inputs, const PlannedRun& reference) {
   return own;
 }
 
+bool turns_matter(const RunConfig& config) {
+  return config.accumulate > 1 && config.skip_block_every > 0;
+}
+
+/// Which micro-batch takes the place of which; number m·N + r is rank r's in turn m.
+std::vector<std::vector<std::int64_t>> other_orders(const RunConfig& config) {
+  const std::int64_t ranks = config.ranks;
+  if (!turns_matter(config)) {
+    return permuted_orders(ranks * config.accumulate, kPermutedRuns, config.seed);
+  }
+  std::vector<std::vector<std::int64_t>> orders;
+  for (const auto& of_ranks : permuted_orders(ranks, kPermutedRuns, config.seed)) {
+    std::vector<std::int64_t>& order = orders.emplace_back();
+    for (std::int64_t turn = 0; turn < config.accumulate; ++turn) {
+      for (const std::int64_t rank : of_ranks) order.push_back(turn * ranks + rank);
+    }
+  }
+  return orders;
+}
+
 }  // namespace
 
+bool order_is_open(const RunConfig& config) {
+  return config.ranks > 2 &&
+         (config.reduction == Reduction::kRing || config.reduction == Reduction::kNative);
+}
+
 bool order_is_open(const RunConfig& config, const PlannedRun& a, const PlannedRun& b) {
-  if (config.ranks <= 2) return false;
+  if (!order_is_open(config)) return false;
   if (config.reduction == Reduction::kNative) return true;
   // Nobody knows how a reader's own stage cuts.
   const bool cuts_differ = a.own() || b.own() || uses_buckets(a.stage) != uses_buckets(b.stage);
-  return config.reduction == Reduction::kRing && cuts_differ;
+  return cuts_differ;
+}
+
+bool has_other_orders(const RunConfig& config) {
+  return config.ranks * (turns_matter(config) ? 1 : config.accumulate) > 2;
 }
 
 std::vector<std::vector<StepRecord>> permuted_runs(World& world, const RunInputs& inputs,
                                                    const PlannedRun& reference) {
   RunInputs own = bare(inputs, reference);
-  const std::int64_t terms = std::int64_t{own.config.ranks} * own.config.accumulate;
   std::vector<std::vector<StepRecord>> runs;
-  for (const auto& order : permuted_orders(terms, kPermutedRuns, own.config.seed)) {
+  for (const auto& order : other_orders(own.config)) {
     const PermutedOrder data(*inputs.data, order);
     own.data = &data;
     runs.push_back(run_stage(world, own, stage_run(reference)).steps());

@@ -15,7 +15,15 @@ namespace zerolab {
 /// its order follows the cut.
 bool order_is_open(const RunConfig& config, const PlannedRun& a, const PlannedRun& b);
 
-/// The reference trained again with the micro-batches of each step dealt out in other orders.
+/// Whether there may be two such runs.
+bool order_is_open(const RunConfig& config);
+
+/// Whether a step of the reference's sums has orders that may round differently: two terms have
+/// one.
+bool has_other_orders(const RunConfig& config);
+
+/// The reference trained again with the micro-batches of each step dealt out in other orders. Where
+/// some bypass a block, those keep their turns, since the turn says who bypasses.
 std::vector<std::vector<StepRecord>> permuted_runs(World& world, const RunInputs& inputs,
                                                    const PlannedRun& reference);
 

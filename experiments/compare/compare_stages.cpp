@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "experiments/compare/clean_runs.h"
+#include "experiments/compare/envelope.h"
 #include "experiments/compare/environment.h"
 #include "experiments/compare/explain.h"
 #include "experiments/compare/judge.h"
@@ -58,6 +60,32 @@ class Comparing {
     }
     stage.verdict = judgement.verdict;
     stage.reason = std::move(judgement.reason);
+  }
+
+  /// Where an order is open, and in 16 bits, which round so much more that the curves of equal
+  /// runs say little without the size of it.
+  void measure_noise() {
+    const RunConfig& config = inputs_.config;
+    const bool wanted = order_is_open(config) || config.precision != "fp32";
+    const bool compares = std::ranges::any_of(
+        plan_.runs, [&](const PlannedRun& run) { return run.compared_with == plan_.reference; });
+    if (!wanted || !compares || !has_other_orders(config)) return;
+    const std::size_t reference = index_of(plan_.reference);
+    const StageComparison& stage = comparison_.stages[reference];
+    const std::vector<StepRecord>& steps = stage.result.steps();
+    if (stage.verdict == Verdict::kDiverged || steps.empty()) return;
+
+    const std::vector<std::vector<StepRecord>>& clean = permuted(reference);
+    const Envelope envelope(clean);
+    NoiseFloor& floor = comparison_.noise_floor.emplace();
+    floor.clean_runs = static_cast<int>(clean.size()) - 1;
+    floor.factor = kEnvelopeFactor;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      floor.loss.push_back(envelope.loss(i));
+      floor.grad_norm.push_back(envelope.norm(i, static_cast<double>(steps[i].grad_norm)));
+    }
+    const double bound = gradient_bound(config_of(config, plan_.runs[reference]));
+    if (std::isfinite(bound)) floor.gradient_bound = bound;
   }
 
   void judge_baseline(const Baseline& baseline) {
@@ -170,6 +198,7 @@ Comparison compare_stages(World& world, const RunInputs& inputs, const Compariso
   Comparing comparing(world, inputs, plan);
   for (const PlannedRun& run : plan.runs) comparing.run(run, observers);
   for (std::size_t i = 0; i < plan.runs.size(); ++i) comparing.judge(i);
+  comparing.measure_noise();
   if (baseline != nullptr) comparing.judge_baseline(*baseline);
   Comparison comparison = comparing.take();
   comparison.seconds =

@@ -47,12 +47,24 @@ struct StageComparison {
   std::vector<std::string> explained;
 };
 
+/// How far from the reference a right run may be that rounds differently (docs/rounding-bound.md).
+struct NoiseFloor {
+  int clean_runs = 0;             ///< the reference again, its sums in other orders
+  double factor = 0;              ///< that the spread of those runs is multiplied with
+  std::vector<double> loss;       ///< by step: the largest distance allowed
+  std::vector<double> grad_norm;  ///< the same of the gradient norm
+  /// Of one element of the reduced gradient, relative to the sum of its terms' magnitudes; empty
+  /// where so many roundings have no bound.
+  std::optional<double> gradient_bound;
+};
+
 struct Comparison {
   RunConfig config;
   Environment environment;
   std::string reference;  ///< "ddp"
   Verdict verdict = Verdict::kEqual;
   std::vector<StageComparison> stages;
+  std::optional<NoiseFloor> noise_floor;  ///< where an order is open, and in 16 bits
   double seconds = 0;
   std::vector<std::string> notices;
 };

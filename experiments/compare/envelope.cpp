@@ -4,25 +4,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace zerolab {
 namespace {
 
 constexpr double kUnitRoundoff = 0x1p-24;  // of fp32
 
-/// Largest distance between two runs at each step, then the largest so far.
+/// Largest distance between two runs at each step, then the largest so far. NaN is no value.
 template <class Value>
 std::vector<double> spread(const std::vector<std::vector<StepRecord>>& runs, Value value) {
   const std::size_t steps = runs.front().size();
   std::vector<double> widest(steps);
   for (std::size_t i = 0; i < steps; ++i) {
-    double low = value(runs.front()[i]);
-    double high = low;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
     for (const std::vector<StepRecord>& run : runs) {
-      low = std::min(low, value(run.at(i)));
-      high = std::max(high, value(run.at(i)));
+      const double x = value(run.at(i));
+      if (std::isnan(x)) continue;
+      low = std::min(low, x);
+      high = std::max(high, x);
     }
-    widest[i] = high - low;
+    widest[i] = high > low ? high - low : 0;
   }
   double largest = 0;
   for (std::size_t i = 0; i < std::min(steps, kEnvelopeWindow); ++i) {
@@ -39,8 +42,18 @@ std::vector<double> spread(const std::vector<std::vector<StepRecord>>& runs, Val
 
 Envelope::Envelope(const std::vector<std::vector<StepRecord>>& runs)
     : loss_(spread(runs, [](const StepRecord& step) { return step.loss; })),
-      norm_(spread(runs,
-                   [](const StepRecord& step) { return static_cast<double>(step.grad_norm); })) {}
+      norm_(
+          spread(runs, [](const StepRecord& step) { return static_cast<double>(step.grad_norm); })),
+      skipped_(loss_.size()),
+      kept_(loss_.size()) {
+  for (const std::vector<StepRecord>& run : runs) {
+    for (std::size_t i = 0; i < loss_.size(); ++i) (run[i].skipped ? skipped_ : kept_)[i] = true;
+  }
+}
+
+double Envelope::norm(std::size_t i, double of) const {
+  return norm_.at(i) + (std::isfinite(of) ? 2 * kUnitRoundoff * of : 0);
+}
 
 std::string Envelope::outside(const std::vector<StepRecord>& reference,
                               const std::vector<StepRecord>& run) const {
@@ -56,9 +69,14 @@ std::string Envelope::outside(const std::vector<StepRecord>& reference,
           "that permuted clean runs allow",
           run[i].step, loss_distance, loss_[i]);
     }
-    const auto norm = static_cast<double>(reference[i].grad_norm);
-    const double norm_distance = std::abs(static_cast<double>(run[i].grad_norm) - norm);
-    const double norm_bound = norm_[i] + 2 * kUnitRoundoff * norm;
+    if (!(run[i].skipped ? skipped_ : kept_)[i]) {
+      return fmt::format("it {} step {}, which no permuted clean run does",
+                         run[i].skipped ? "skips" : "does not skip", run[i].step);
+    }
+    if (run[i].skipped || reference[i].skipped) continue;
+    const auto reference_norm = static_cast<double>(reference[i].grad_norm);
+    const double norm_distance = std::abs(static_cast<double>(run[i].grad_norm) - reference_norm);
+    const double norm_bound = norm(i, reference_norm);
     if (!(norm_distance <= norm_bound)) {
       return fmt::format(
           "its gradient norm in step {} is {:.3g} from the reference's, outside the "

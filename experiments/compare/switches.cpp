@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "experiments/predict/setting.h"
 
@@ -109,7 +110,7 @@ double gradient_bound(const RunConfig& config) {
   const double terms = static_cast<double>(config.ranks) * config.accumulate;
   const double roundings = narrowest > 0 ? 2 * terms : terms - 1;
   const double ku = roundings * (narrowest + 0x1p-24);
-  return 2 * ku / (1 - ku);
+  return ku < 1 ? 2 * ku / (1 - ku) : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace zerolab

@@ -24,6 +24,7 @@ std::vector<Switch> switches_between(const RunConfig& a, const RunConfig& b);
 
 /// How far rounding may take two right runs apart in one element of the reduced gradient, relative
 /// to the sum of its terms' magnitudes: 2γ (docs/rounding-bound.md), with the types of `config`.
+/// Infinity where there are so many roundings that they have no bound.
 double gradient_bound(const RunConfig& config);
 
 }  // namespace zerolab

@@ -25,7 +25,7 @@ std::string pictures_section(const Comparison& comparison);
 /// Options and environment.
 std::string setup_section(const Comparison& comparison);
 
-/// The plot `name` ("loss") of `directory` inlined, in the page's own ink; empty when there is
+/// The plot `name` ("grad_norm") of `directory` inlined, in the page's own ink; empty when there is
 /// none.
 std::string inlined_plot(const std::filesystem::path& directory, const std::string& name,
                          const std::string& description);

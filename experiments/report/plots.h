@@ -1,5 +1,5 @@
 /// \file
-/// Draws loss, memory, communication and throughput through matplotlib.
+/// Draws loss, gradient norm, memory, communication and throughput through matplotlib.
 #pragma once
 
 #include <filesystem>

@@ -1,181 +1,20 @@
 #!/usr/bin/env python3
-"""Draws the plots of a run from its report.json: loss, memory, communication, throughput.
+"""Draws the plots of a run from its report.json: curves, memory, communication, throughput.
 
     plots.py DIR/report.json DIR      writes DIR/loss.png, DIR/loss.svg, …
 
 The functions `plot_…(report)` return matplotlib figures, for notebooks.
 """
 import json
-import math
 import os
 import sys
 
-import matplotlib
+from plot_style import (CATEGORY, INK, LINES, OPERATION, PAPER, STYLE, byte_unit, figure_text,
+                        numbers, spoken, subtitle)
+from plot_curves import plot_grad_norm, plot_loss
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.patches import Patch  # noqa: E402
-from matplotlib.ticker import MaxNLocator  # noqa: E402
-
-# Text and frames, background, grid: the HTML report exchanges these three for its own.
-INK, PAPER, RULE = "#1b1b1c", "#fdfdfe", "#b7b7b8"
-
-# Okabe and Ito's palette, which the colour-blind can tell apart; a hatch for grey print. No dots:
-# in an SVG they are circles, 150 kB a pattern.
-CATEGORY = {
-    "parameters": ("#0072b2", ""),
-    "gradients": ("#d55e00", "///"),
-    "accumulators": ("#e69f00", "xx"),
-    "master_weights": ("#56b4e9", "xx"),
-    "first_moments": ("#009e73", "++"),
-    "second_moments": ("#f0e442", "\\\\\\"),
-    "gathered_parameters": ("#56b4e9", ""),
-    "gradient_buckets": ("#e69f00", "//"),
-    "unit_gradients": ("#cc79a7", "\\\\"),
-    "activations": ("#999999", ""),
-    "communication_staging": ("#555555", "--"),
-    "workspace": ("#cccccc", "///"),
-}
-OPERATION = {
-    "all_reduce": ("#0072b2", ""),
-    "reduce_scatter": ("#d55e00", "///"),
-    "all_gather": ("#56b4e9", "\\\\\\"),
-    "broadcast": ("#009e73", "||"),
-    "all_to_all": ("#cc79a7", "xx"),
-    "send": ("#e69f00", "++"),
-    "recv": ("#f0e442", "--"),
-    "barrier": ("#999999", ""),
-}
-LINES = [
-    ("#000000", "-", "o"),
-    ("#0072b2", "--", "s"),
-    ("#d55e00", "-.", "^"),
-    ("#009e73", ":", "D"),
-    ("#cc79a7", (0, (5, 1)), "v"),
-    ("#e69f00", (0, (3, 1, 1, 1)), "P"),
-    ("#56b4e9", (0, (1, 1)), "X"),
-]
-
-STYLE = {
-    "figure.facecolor": PAPER,
-    "savefig.facecolor": PAPER,
-    "axes.facecolor": PAPER,
-    "text.color": INK,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "legend.facecolor": PAPER,
-    "legend.edgecolor": INK,
-    "legend.framealpha": 0.9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": RULE,
-    "grid.linewidth": 0.5,
-    "font.size": 9.5,
-    "axes.titlesize": 11,
-    "legend.fontsize": 8.5,
-    "hatch.linewidth": 0.6,
-    "svg.hashsalt": "zerolab",
-}
-
-
-def spoken(name):
-    return name.replace("_", " ")
-
-
-def byte_unit(largest):
-    """The decimal unit in which `largest` has one to three digits before the point."""
-    for factor, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if largest >= factor:
-            return factor, unit
-    return 1, "B"
-
-
-def figure_text(value, largest):
-    """The same number of decimals all over a chart."""
-    decimals = 0 if largest >= 100 or largest == 0 else 1 if largest >= 10 else 2
-    return f"{value:,.{decimals}f}"
-
-
-def line_of(index, reference):
-    """The reference is black; ink, so that it can be seen on a dark page too."""
-    color, style, marker = LINES[index % len(LINES)]
-    return (INK if reference else color), style, marker
-
-
-def numbers(values):
-    return [float("nan") if value is None else value for value in values]
-
-
-def subtitle(report):
-    config = report["config"]
-    ranks = "1 rank" if config["ranks"] == 1 else f'{config["ranks"]} ranks'
-    return (f'{config["model"]}, {ranks}, {config["precision"]}, '
-            f'{config["optimizer"]}, {config["reduction"]} reduction')
-
-
-def plot_loss(report):
-    """Loss and held-out loss; below, the difference to the reference, where zero can be seen."""
-    figure, (top, bottom) = plt.subplots(
-        2, 1, figsize=(8.2, 6.0), sharex=True, height_ratios=(2.2, 1), constrained_layout=True)
-    stages = report["stages"]
-    unit = "" if report["config"]["model"] == "tied-mlp" else ", nats per token"  # regression
-    reference = next((s for s in stages if s["name"] == report["reference"]), stages[0])
-    base = numbers(reference["loss"])
-    largest = 0.0
-    for index, stage in enumerate(stages):
-        color, style, marker = line_of(index, stage is reference)
-        loss = numbers(stage["loss"])
-        steps = range(1, len(loss) + 1)
-        # Curves that coincide stay visible: wide lines below, and markers at different steps.
-        every = max(1, len(loss) // 8)
-        top.plot(steps, loss, color=color, linestyle=style, marker=marker, markersize=5,
-                 markevery=(index * every // max(1, len(stages)), every),
-                 linewidth=1.4 + 1.3 * (len(stages) - 1 - index), alpha=0.9, label=stage["name"])
-        held_out = stage["held_out_loss"]
-        if held_out:
-            top.plot([e["step"] for e in held_out], numbers([e["loss"] for e in held_out]),
-                     color=color, linestyle="none", marker=marker,
-                     markersize=9 + 2 * (len(stages) - index), markerfacecolor="none",
-                     markeredgewidth=1.2)
-        if stage is reference:
-            continue
-        common = min(len(loss), len(base))
-        difference = [loss[i] - base[i] for i in range(common)]
-        largest = max([largest] + [abs(d) for d in difference if d == d])
-        bottom.plot(range(1, common + 1), difference, color=color, linestyle=style, marker=marker,
-                    markersize=4, markevery=(index * every // max(1, len(stages)), every),
-                    linewidth=1.2 + 0.9 * (len(stages) - 1 - index), label=stage["name"])
-    top.plot([], [], color=INK, linestyle="none", marker="o", markersize=9, markerfacecolor="none",
-             label="held-out loss (hollow)")
-    top.xaxis.set_major_locator(MaxNLocator(integer=True))
-    top.set_ylabel("mean loss" + unit)
-    top.set_title("Training loss\n" + subtitle(report))
-    top.legend(loc="upper right")
-    compared = len(stages) > 1
-    bottom.axhline(0, color=INK, linewidth=0.8)
-    # Zero must be told from tiny: below this threshold the axis is linear.
-    threshold = max(1e-12, largest * 1e-6) if largest else 1e-9
-    bottom.set_yscale("symlog", linthresh=threshold)
-    limit = (largest or threshold) * 3
-    bottom.set_ylim(-limit, limit)
-    decades = [10.0 ** e for e in range(math.ceil(math.log10(threshold) + 0.5),
-                                        math.floor(math.log10(limit)) + 1)]
-    decades = decades[::-1][::max(1, (len(decades) + 2) // 3)] or [threshold]
-    ticks = [-t for t in decades] + [0] + decades[::-1]
-    bottom.set_yticks(ticks, [f"{t:.0e}" if t else "0" for t in ticks])
-    bottom.minorticks_off()
-    if compared and not largest:
-        bottom.annotate("every difference is exactly 0", (0.5, 0.72), xycoords="axes fraction",
-                        ha="center", fontweight="bold")
-    elif compared:
-        bottom.set_title(f"largest difference {largest:.2e}", fontsize=9.5, loc="right")
-    bottom.set_ylabel(f'difference to\n{report["reference"]}' + unit.removesuffix(" per token"))
-    bottom.set_xlabel("training step")
-    return figure
+import matplotlib.pyplot as plt
+from matplotlib.patches import Patch
 
 
 def total_label(axes, x, height, top, bold):
@@ -335,6 +174,7 @@ def plot_throughput(report):
 
 PLOTS = {
     "loss": plot_loss,
+    "grad_norm": plot_grad_norm,
     "memory": plot_memory,
     "communication": plot_communication,
     "throughput": plot_throughput,

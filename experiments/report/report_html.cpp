@@ -35,6 +35,25 @@ std::string subtitle(const Comparison& comparison) {
                      comparison.seconds);
 }
 
+/// What the band in the plots is; empty where there is none.
+std::string noise_words(const Comparison& comparison) {
+  const std::optional<NoiseFloor>& floor = comparison.noise_floor;
+  if (!floor || floor->loss.empty()) return "";
+  std::string words = fmt::format(
+      "<p>The band is the noise floor: {} was trained {} more with its sums in other orders, and a "
+      "right run may be {:g} times as far from it as those are from each other: {:.2g} in the loss "
+      "of the last step, {:.2g} in the gradient norm.",
+      escaped(comparison.reference), counted(floor->clean_runs, "time"), floor->factor,
+      floor->loss.back(), floor->grad_norm.back());
+  if (floor->gradient_bound) {
+    words += fmt::format(
+        " In one element of the reduced gradient rounding makes at most {:.2g} of the sum of its "
+        "terms' magnitudes.",
+        *floor->gradient_bound);
+  }
+  return words + "</p>\n";
+}
+
 constexpr const char* kPictureWords =
     "<p>The last step of the first two ranks, visit by visit, as their hosts saw it (with "
     "accumulation: its last micro-batch). A bar as high as its lane is the whole model's; a "
@@ -59,7 +78,10 @@ std::string report_html(const Comparison& comparison, const std::filesystem::pat
   body += "<h1>zerolab compare</h1>\n";
   body += fmt::format("<p class=\"sub\">{}</p>\n", escaped(subtitle(comparison)));
   body += verdict_section(comparison);
-  body += section("Loss", plot("loss", "Loss of every stage and its difference to the reference"));
+  body += section("Loss and gradient norm",
+                  noise_words(comparison) +
+                      plot("loss", "Loss of every stage and its difference to the reference") +
+                      plot("grad_norm", "Gradient norm of every stage and its difference"));
   body += section("Memory: measured and predicted",
                   memory_section(comparison) +
                       plot("memory", "Bytes held by category, measured beside predicted"));

@@ -124,13 +124,15 @@ Json speed(const StageResult& result) {
 
 /// What all ranks agree on, column by column.
 void put_curves(Json& object, const std::vector<StepRecord>& steps) {
-  std::vector<double> loss, norm, factor, rate;
-  Json held_out = Json::array();
+  std::vector<double> loss, norm, factor, rate, scale;
+  Json held_out = Json::array(), skipped = Json::array();
   for (const StepRecord& step : steps) {
     loss.push_back(step.loss);
     norm.push_back(shortest(step.grad_norm));
     factor.push_back(shortest(step.factor));
     rate.push_back(shortest(step.learning_rate));
+    scale.push_back(step.loss_scale);
+    if (step.skipped) skipped.push_back(step.step);
     if (!step.held_out_loss) continue;
     Json& entry = held_out.emplace_back(Json{{"step", step.step}});
     put_number(entry, "loss", *step.held_out_loss);
@@ -140,6 +142,18 @@ void put_curves(Json& object, const std::vector<StepRecord>& steps) {
   put_numbers(object, "grad_norm", norm);
   put_numbers(object, "factor", factor);
   put_numbers(object, "learning_rate", rate);
+  put_numbers(object, "loss_scale", scale);
+  object["skipped"] = std::move(skipped);
+}
+
+Json noise_json(const std::optional<NoiseFloor>& floor) {
+  if (!floor) return nullptr;
+  Json object = {{"clean_runs", floor->clean_runs}};
+  put_number(object, "factor", floor->factor);
+  put_numbers(object, "loss", floor->loss);
+  put_numbers(object, "grad_norm", floor->grad_norm);
+  put_number(object, "gradient_bound", floor->gradient_bound);
+  return object;
 }
 
 Json stage_json(const StageComparison& stage) {
@@ -172,6 +186,7 @@ std::string report_json(const Comparison& comparison) {
   report["verdict"] = name_of(comparison.verdict);
   put_number(report, "seconds", comparison.seconds);
   report["notices"] = comparison.notices;
+  report["noise_floor"] = noise_json(comparison.noise_floor);
   report["stages"] = Json::array();
   for (const StageComparison& stage : comparison.stages) {
     report["stages"].push_back(stage_json(stage));

@@ -36,19 +36,39 @@ std::vector<StepRecord> read_curves(const JsonField& stage, std::int64_t tokens_
   column("factor", [](StepRecord& step, double x) { step.factor = static_cast<float>(x); });
   column("learning_rate",
          [](StepRecord& step, double x) { step.learning_rate = static_cast<float>(x); });
+  column("loss_scale", [](StepRecord& step, double x) { step.loss_scale = x; });
   for (std::size_t s = 0; s < steps.size(); ++s) {
     steps[s].step = static_cast<std::int64_t>(s) + 1;
     steps[s].tokens = tokens_per_step;
   }
+  const auto at = [&](const JsonField& number) -> StepRecord& {
+    const std::int64_t step = number.integer();
+    if (step < 1 || step > static_cast<std::int64_t>(steps.size())) {
+      number.reject(fmt::format("a step from 1 to {}", steps.size()));
+    }
+    return steps[static_cast<std::size_t>(step - 1)];
+  };
+  const JsonField skipped = stage["skipped"];
+  for (std::size_t i = 0; i < skipped.size(); ++i) at(skipped[i]).skipped = true;
   const JsonField held_out = stage["held_out_loss"];
   for (std::size_t i = 0; i < held_out.size(); ++i) {
-    const std::int64_t step = held_out[i]["step"].integer();
-    if (step < 1 || step > static_cast<std::int64_t>(steps.size())) {
-      held_out[i]["step"].reject(fmt::format("a step from 1 to {}", steps.size()));
-    }
-    steps[static_cast<std::size_t>(step - 1)].held_out_loss = get_number(held_out[i], "loss");
+    at(held_out[i]["step"]).held_out_loss = get_number(held_out[i], "loss");
   }
   return steps;
+}
+
+NoiseFloor read_noise_floor(const JsonField& from) {
+  NoiseFloor floor;
+  FieldReader fields(from);
+  fields("clean_runs", floor.clean_runs);
+  fields("factor", floor.factor);
+  floor.loss = get_numbers(from, "loss");
+  floor.grad_norm = get_numbers(from, "grad_norm");
+  if (floor.grad_norm.size() != floor.loss.size()) {
+    from["grad_norm"].reject(fmt::format("{} numbers, as many as 'loss'", floor.loss.size()));
+  }
+  fields("gradient_bound", floor.gradient_bound);
+  return floor;
 }
 
 void read_memory(const JsonField& per_rank, StageComparison& stage) {
@@ -138,6 +158,9 @@ Comparison read_report(const std::string& path) {
   comparison.seconds = get_number(report, "seconds");
   FieldReader notices(report);
   notices("notices", comparison.notices);
+  if (const JsonField floor = report["noise_floor"]; !floor.is_null()) {
+    comparison.noise_floor = read_noise_floor(floor);
+  }
   const JsonField stages = report["stages"];
   for (std::size_t i = 0; i < stages.size(); ++i) {
     comparison.stages.push_back(read_stage(stages[i]));

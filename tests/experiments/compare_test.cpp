@@ -1,6 +1,7 @@
 // The main job in small, from the command line to the report directory.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "experiments/report/report_json.h"
@@ -77,6 +78,32 @@ TEST_F(EndToEnd, ARingOfThreeIsWithinNoise) {
   EXPECT_EQ(comparison.verdict, Verdict::kWithinNoise);
   EXPECT_EQ(comparison.stages[1].verdict, Verdict::kEqual);        // zero1 cuts like ddp
   EXPECT_EQ(comparison.stages[3].verdict, Verdict::kWithinNoise);  // zero3 does not
+  ASSERT_TRUE(comparison.noise_floor);
+  // 2γ(2), u = 2⁻²⁴: three terms, two additions.
+  EXPECT_NEAR(*comparison.noise_floor->gradient_bound, 4 * 0x1p-24, 0x1p-44);
+  const std::vector<StepRecord>& zero3 = comparison.stages[3].result.steps();
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double distance = std::abs(zero3[i].loss - comparison.stages[0].result.steps()[i].loss);
+    EXPECT_LE(distance, comparison.noise_floor->loss.at(i));
+  }
+}
+
+TEST_F(EndToEnd, SixteenBitsHaveANoiseFloorAlthoughTheStagesAreEqual) {
+  const CommandOutcome outcome =
+      run("compare --steps 2 --ranks 3 --stages ddp,zero1 --precision bf16", "run");
+
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  const Comparison comparison = report("run");
+  EXPECT_EQ(comparison.verdict, Verdict::kEqual);
+  ASSERT_TRUE(comparison.noise_floor);
+  EXPECT_EQ(comparison.noise_floor->clean_runs, 3);
+  EXPECT_EQ(comparison.noise_floor->loss.size(), 2U);
+  EXPECT_GT(comparison.noise_floor->grad_norm.at(1), 0);
+}
+
+TEST_F(EndToEnd, InFp32WithOurOrderThereIsNoNoise) {
+  ASSERT_EQ(run("compare --steps 1 --ranks 3 --stages ddp,zero1", "run").code, 0);
+  EXPECT_FALSE(report("run").noise_floor);
 }
 
 TEST_F(EndToEnd, AFaultUnderTheRingIsNotTakenForNoise) {

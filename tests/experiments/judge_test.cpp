@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "experiments/compare/envelope.h"
 #include "tests/experiments/made_results.h"
 
 namespace zerolab {
@@ -251,6 +252,29 @@ TEST_F(JudgingNoise, NanIsNotNoise) {
   set_loss(candidate_, 3, kNan);
 
   EXPECT_EQ(judge().verdict, Verdict::kDiverged);
+}
+
+TEST_F(JudgingNoise, AStepThatCleanRunsSkipHasNoNormToCompare) {
+  for (StageResult* result : {&reference_, &permuted_, &candidate_}) skip(*result, 2);
+  clean_ = {reference_.steps(), permuted_.steps()};
+  set_loss(candidate_, 3, reference_.steps()[2].loss - 2e-6);
+
+  EXPECT_EQ(judge().verdict, Verdict::kWithinNoise) << judge().reason;
+}
+
+TEST_F(JudgingNoise, ASkippedStepLeavesTheSpreadOfNormsToTheOthers) {
+  skip(reference_, 2);
+  for (RankResult& rank : permuted_.ranks) rank.steps[2].grad_norm += 0x1p-20F;
+  const Envelope envelope({reference_.steps(), permuted_.steps()});
+
+  EXPECT_EQ(envelope.norm(1, kNan), 4 * 0x1p-20);
+}
+
+TEST_F(JudgingNoise, AStepThatNoCleanRunSkipsMustNotBeSkipped) {
+  skip(candidate_, 2);
+
+  EXPECT_EQ(judge().verdict, Verdict::kDiverged);
+  EXPECT_EQ(judge().reason, "it skips step 2, which no permuted clean run does");
 }
 
 TEST_F(JudgingNoise, WithoutSpreadNothingIsNoise) {

@@ -1,6 +1,7 @@
 // Results of runs that never ran.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,15 @@ inline Terms made_terms(int ranks = 3, std::int64_t steps = 4) {
 inline void set_loss(StageResult& result, std::int64_t step, double loss) {
   for (RankResult& rank : result.ranks)
     rank.steps.at(static_cast<std::size_t>(step - 1)).loss = loss;
+}
+
+/// The gradient of a step overflowed.
+inline void skip(StageResult& result, std::int64_t step) {
+  for (RankResult& rank : result.ranks) {
+    StepRecord& record = rank.steps.at(static_cast<std::size_t>(step - 1));
+    record.skipped = true;
+    record.grad_norm = record.factor = std::numeric_limits<float>::quiet_NaN();
+  }
 }
 
 }  // namespace zerolab::test

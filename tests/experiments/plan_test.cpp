@@ -89,6 +89,18 @@ TEST(OpenOrder, IsNoExcuseForStagesThatCutTheModelAlike) {
   EXPECT_TRUE(order_is_open(config, runs[0], runs[1])) << "nobody knows MPI's order";
 }
 
+TEST(OtherOrders, NeedThreeTerms) {
+  RunConfig config;
+  config.ranks = 2;
+  EXPECT_FALSE(has_other_orders(config)) << "a + b = b + a";
+  config.accumulate = 2;
+  EXPECT_TRUE(has_other_orders(config));
+  config.skip_block_every = 2;
+  EXPECT_FALSE(has_other_orders(config)) << "the second micro-batch is another sum";
+  config.ranks = 3;
+  EXPECT_TRUE(has_other_orders(config));
+}
+
 TEST(PermutedOrders, AreOrdersAndNeverTheIdentity) {
   for (const std::int64_t size : {2, 3, 4, 12}) {
     std::vector<std::int64_t> identity(static_cast<std::size_t>(size));

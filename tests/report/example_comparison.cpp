@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace zerolab {
 namespace {
 
@@ -246,6 +248,25 @@ Comparison diverged_example() {
     stage.findings.push_back(finding);
   }
   for (RankResult& rank : stage.result.ranks) rank.steps[1].loss += 1e-7;
+  return comparison;
+}
+
+Comparison noisy_example() {
+  Comparison comparison = example_comparison();
+  comparison.config.precision = "fp16";
+  comparison.verdict = Verdict::kWithinNoise;
+  comparison.stages.back().verdict = Verdict::kWithinNoise;
+  comparison.stages.back().reason = "inside the envelope of 3 clean runs in other orders";
+  for (StageComparison& stage : comparison.stages) {
+    for (RankResult& rank : stage.result.ranks) {
+      for (StepRecord& step : rank.steps) step.loss_scale = 65536;
+      rank.steps.front().loss_scale = 131072;
+      rank.steps.front().skipped = true;
+      rank.steps.front().grad_norm = std::numeric_limits<float>::quiet_NaN();
+      if (stage.result.name == "zero3") rank.steps[1].loss += 1e-7;
+    }
+  }
+  comparison.noise_floor = NoiseFloor{3, 4, {2e-7, 2e-7, 4e-7}, {1e-6, 1.5e-6, 2e-6}, 0.0625};
   return comparison;
 }
 

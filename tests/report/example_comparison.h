@@ -16,6 +16,9 @@ Comparison example_comparison(int ranks = 3);
 /// zero3 differs from step 2 on, and INV and REF have found it.
 Comparison diverged_example();
 
+/// In fp16: the first step was skipped, and zero3 has other bits within the noise floor.
+Comparison noisy_example();
+
 /// The names of its tensors, by index in the fingerprints.
 std::vector<std::string> example_tensors();
 

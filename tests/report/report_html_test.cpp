@@ -51,6 +51,15 @@ TEST(ReportHtml, IsWellFormedWithAndWithoutDivergence) {
   expect_well_formed(page(example_comparison(1)));
 }
 
+TEST(ReportHtml, SaysWhatTheNoiseFloorAllows) {
+  const std::string html = page(noisy_example());
+  EXPECT_THAT(html, HasSubstr("ddp was trained 3 times more"));
+  EXPECT_THAT(html, HasSubstr("4e-07 in the loss of the last step, 2e-06 in the gradient norm"));
+  EXPECT_THAT(html, HasSubstr("at most 0.062 of the sum"));
+  expect_well_formed(html);
+  EXPECT_THAT(page(example_comparison()), Not(HasSubstr("noise floor")));
+}
+
 TEST(ReportHtml, NeedsNoScriptAndNothingFromOutside) {
   const std::string html = page(diverged_example());
   EXPECT_THAT(html, Not(HasSubstr("<script")));

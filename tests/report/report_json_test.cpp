@@ -87,6 +87,24 @@ TEST_F(ReportJson, ReadsBackWhatItWrote) {
   EXPECT_EQ(report_json(read_report(write(text))), text);
 }
 
+TEST_F(ReportJson, KeepsTheNoiseFloorAndTheStepsThatWereSkipped) {
+  const std::string text = report_json(noisy_example());
+  const ordered_json report = ordered_json::parse(text);
+  EXPECT_EQ(report["noise_floor"]["clean_runs"], 3);
+  EXPECT_EQ(report["noise_floor"]["grad_norm"][1], 1.5e-6);
+  EXPECT_EQ(report["stages"][1]["skipped"], ordered_json({1}));
+  EXPECT_EQ(report["stages"][1]["loss_scale"][0], 131072);
+
+  const Comparison read = read_report(write(text));
+
+  ASSERT_TRUE(read.noise_floor);
+  EXPECT_EQ(read.noise_floor->gradient_bound, 0.0625);
+  EXPECT_TRUE(read.stages[1].result.steps()[0].skipped);
+  EXPECT_FALSE(read.stages[1].result.steps()[1].skipped);
+  EXPECT_EQ(report_json(read), text);
+  EXPECT_FALSE(read_report(write(report_json(example_comparison()))).noise_floor);
+}
+
 TEST_F(ReportJson, LossesSurviveToTheLastBit) {
   Comparison comparison = example_comparison();
   const double awkward[] = {std::nextafter(1.0, 2.0), 5e-324, std::nan("")};

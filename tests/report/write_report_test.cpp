@@ -27,7 +27,7 @@ std::string content(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-constexpr const char* kPlots[] = {"loss", "memory", "communication", "throughput"};
+constexpr const char* kPlots[] = {"loss", "grad_norm", "memory", "communication", "throughput"};
 
 TEST(WriteReport, LeavesEveryFileOfARun) {
   const TemporaryDirectory directory;
@@ -54,6 +54,7 @@ TEST(WriteReport, LeavesEveryFileOfARun) {
     EXPECT_THAT(content(out / (std::string(plot) + ".svg")), HasSubstr("</svg>")) << plot;
   }
   EXPECT_THAT(content(out / "report.html"), HasSubstr("id=\"communication-"));
+  EXPECT_THAT(content(out / "report.html"), HasSubstr("id=\"grad_norm-"));
 }
 
 TEST(Plots, AreDrawnOfRunsThatWentWrong) {
@@ -66,6 +67,25 @@ TEST(Plots, AreDrawnOfRunsThatWentWrong) {
   std::ofstream(directory / "report.json") << report_json(comparison);
   const std::string notice = draw_plots(directory.path());
   EXPECT_THAT(notice, ::testing::AnyOf("", StartsWith("no plots: no Python")));
+}
+
+TEST(Plots, ShowTheNoiseFloorAndTheStepsThatWereSkipped) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "report.json") << report_json(noisy_example());
+  const std::string notice = draw_plots(directory.path());
+  if (!notice.empty()) {
+    ASSERT_THAT(notice, StartsWith("no plots: no Python"));
+    GTEST_SKIP() << notice;
+  }
+  // Matplotlib names each text in a comment before it draws its letters.
+  const std::string loss = content(directory / "loss.svg");
+  const std::string norm = content(directory / "grad_norm.svg");
+  for (const std::string& svg : {loss, norm}) {
+    EXPECT_THAT(svg, HasSubstr("<!-- 3 clean runs in other orders, ×4 -->"));
+  }
+  EXPECT_THAT(norm, HasSubstr("<!-- skipped: the gradient overflowed (1) -->"));
+  EXPECT_THAT(norm, HasSubstr("<!-- clipped above 1 -->"));
+  EXPECT_THAT(norm, HasSubstr("<!-- loss scale -->"));
 }
 
 TEST(Plots, AreDrawnOfASingleRankThatTrainedOneStage) {
