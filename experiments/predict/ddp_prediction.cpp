@@ -8,7 +8,7 @@
 namespace zerolab {
 
 StagePrediction predict_ddp(const Setting& setting) {
-  const std::vector<std::int64_t> buckets = bucket_lengths(setting);
+  const std::vector<EqualCuts> buckets = equal_buckets(setting);
   const std::int64_t all = sum_of(buckets);
 
   StagePrediction result;
@@ -16,9 +16,9 @@ StagePrediction predict_ddp(const Setting& setting) {
   of(result.lasting, Category::kGradients) = 4 * all;
   add_states(result.lasting, setting, all);
 
-  for (const std::int64_t bucket : buckets) {
+  for (const auto& [bucket, count] : buckets) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kAllReduce,
-              DType::kFloat32, bucket, setting.reductions);
+              DType::kFloat32, bucket, count * setting.reductions);
   }
   return result;
 }

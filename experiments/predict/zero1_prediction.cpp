@@ -9,7 +9,7 @@
 namespace zerolab {
 
 StagePrediction predict_zero1(const Setting& setting) {
-  const std::vector<std::int64_t> buckets = bucket_lengths(setting);
+  const std::vector<EqualCuts> buckets = equal_buckets(setting);
   const std::int64_t all = sum_of(buckets);
   const std::int64_t owned = all / setting.ranks();
 
@@ -18,11 +18,11 @@ StagePrediction predict_zero1(const Setting& setting) {
   of(result.lasting, Category::kGradients) = 4 * all;
   add_states(result.lasting, setting, owned);
 
-  for (const std::int64_t bucket : buckets) {
+  for (const auto& [bucket, count] : buckets) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
-              DType::kFloat32, bucket, setting.reductions);
+              DType::kFloat32, bucket, count * setting.reductions);
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kAllGather,
-              DType::kFloat32, bucket);
+              DType::kFloat32, bucket, count);
   }
   return result;
 }

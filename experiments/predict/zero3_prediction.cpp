@@ -31,9 +31,13 @@ std::vector<Moment> moments(const Setting& setting, const std::vector<Use>& uses
 
 void add_gathers(CommLedger::Table& table, const Setting& setting, const std::vector<Use>& uses,
                  const std::vector<std::int64_t>& units, std::int64_t times) {
+  std::vector<std::int64_t> gathers;
   for (const ReadingRun& run : reading_runs(uses)) {
-    add_calls(table, setting, Traffic::kTraining, CollectiveOp::kAllGather, DType::kFloat32,
-              units[static_cast<std::size_t>(run.unit)], times);
+    gathers.push_back(units[static_cast<std::size_t>(run.unit)]);
+  }
+  for (const auto& [length, count] : equal_ones(std::move(gathers))) {
+    add_calls(table, setting, Traffic::kTraining, CollectiveOp::kAllGather, DType::kFloat32, length,
+              count * times);
   }
 }
 
@@ -52,9 +56,9 @@ StagePrediction predict_zero3(const Setting& setting) {
   result.evaluation = moments(setting, setting.uses.evaluation, units);
 
   add_gathers(result.per_step, setting, setting.uses.training, units, setting.micro_batches);
-  for (const std::int64_t unit : units) {
+  for (const auto& [length, count] : equal_ones(units)) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
-              DType::kFloat32, unit, setting.micro_batches);
+              DType::kFloat32, length, count * setting.micro_batches);
   }
   add_gathers(result.per_held_out, setting, setting.uses.evaluation, units, 1);
   return result;

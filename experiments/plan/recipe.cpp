@@ -1,0 +1,118 @@
+#include "experiments/plan/recipe.h"
+
+#include <bit>
+#include <cmath>
+
+#include "experiments/config/validate.h"
+#include "experiments/runner/run_inputs.h"
+#include "stages/core/error.h"
+
+namespace zerolab {
+namespace {
+
+void require_between(const char* option, std::int64_t value, std::int64_t least,
+                     std::int64_t most) {
+  if (value >= least && value <= most) return;
+  bad_input("[plan] {} is {}; give a whole number between {} and {}", option, value, least, most);
+}
+
+void validate_world(const RunConfig& run) {
+  require_between("--ranks", run.ranks, 1, kMostPlannedRanks);
+  require_between("--ranks-per-node", run.ranks_per_node, 0, kMostPlannedRanks);
+  if (run.ranks_per_node > 0 && run.ranks > run.ranks_per_node &&
+      run.ranks % run.ranks_per_node != 0) {
+    bad_input(
+        "[plan] {} ranks do not fill nodes of {} ranks; give a multiple, or another "
+        "--ranks-per-node",
+        run.ranks, run.ranks_per_node);
+  }
+  if (run.reduction == Reduction::kTree && !std::has_single_bit(static_cast<unsigned>(run.ranks))) {
+    bad_input("[plan] --reduction tree needs a number of ranks that is a power of two, not {}",
+              run.ranks);
+  }
+}
+
+void validate_sizes(const RunConfig& run) {
+  require_between("--micro-batch", run.micro_batch, 1, 1 << 20);
+  require_between("--accumulate", run.accumulate, 1, 1 << 16);
+  require_between("--seq", run.sequence, 0, 1 << 20);
+  if (!(std::isfinite(run.bucket_mb) && run.bucket_mb <= 1 << 24 && run.bucket_elements() >= 1)) {
+    bad_input(
+        "[plan] the bucket size is {} MiB; give one that holds at least one element and is at most "
+        "16777216 MiB",
+        run.bucket_mb);
+  }
+}
+
+/// The largest numbers of a plan: bytes on the wire in one step, and of activations.
+void validate_products(const Recipe& recipe, const PlannedModel& model) {
+  constexpr double kMost = 4e18;  // half of what 64 bits hold
+  const RunConfig& run = recipe.run;
+  const double sent = 24.0 * static_cast<double>(model.parameters()) * run.accumulate;
+  if (sent > kMost) {
+    bad_input(
+        "[plan] {:g} parameters sent {} times a step are more bytes than can be counted; lower "
+        "--accumulate",
+        static_cast<double>(model.parameters()), run.accumulate);
+  }
+  if (!model.spec.is_gpt()) return;
+  const GptConfig& gpt = model.spec.gpt();
+  const auto time = static_cast<double>(planned_sequence(recipe, model));
+  const double rows = static_cast<double>(run.micro_batch) * time;
+  const double block =
+      40.0 * static_cast<double>(gpt.channels) + 5.0 * static_cast<double>(gpt.heads) * time;
+  if (rows * (block * static_cast<double>(gpt.layers) + 8.0 * static_cast<double>(gpt.vocabulary)) >
+      kMost) {
+    bad_input(
+        "[plan] activations of micro-batches of {} sequences of {:g} tokens are more bytes than "
+        "can be counted; lower --micro-batch or --seq",
+        run.micro_batch, time);
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Accounting accounting) {
+  constexpr std::string_view kNames[] = {"measured", "zero", "deepspeed", "megatron", "infinity"};
+  return kNames[static_cast<std::size_t>(accounting)];
+}
+
+std::string_view name_of(Recompute recompute) {
+  constexpr std::string_view kNames[] = {"none", "selective", "full"};
+  return kNames[static_cast<std::size_t>(recompute)];
+}
+
+StateDTypes state_dtypes(const RunConfig& run) {
+  require_known("--precision", run.precision, {"fp32", "bf16", "fp16"});
+  require_known("--accumulate-dtype", run.accumulate_dtype, {"fp32", "bf16", "fp16"});
+  StateDTypes dtypes;
+  dtypes.parameters = dtypes.gradients = dtype_from_name(run.precision);
+  dtypes.payload = dtypes.parameters;
+  if (!run.reduce_dtype.empty()) {
+    require_known("--reduce-dtype", run.reduce_dtype, {"fp32", "bf16", "fp16"});
+    dtypes.payload = dtype_from_name(run.reduce_dtype);
+  }
+  dtypes.accumulators = dtype_from_name(run.accumulate_dtype);
+  dtypes.master_weights = run.precision != "fp32";
+  return dtypes;
+}
+
+std::int64_t planned_sequence(const Recipe& recipe, const PlannedModel& model) {
+  return sequence_length(recipe.run, model.spec);
+}
+
+void validate(const Recipe& recipe, const PlannedModel& model) {
+  validate_world(recipe.run);
+  validate_sizes(recipe.run);
+  require_known("--optimizer", recipe.run.optimizer.name, {"adamw", "sgd"});
+  const StateDTypes dtypes = state_dtypes(recipe.run);
+  const bool only_mixed =
+      recipe.accounting == Accounting::kDeepSpeed || recipe.accounting == Accounting::kInfinity;
+  if (only_mixed && !dtypes.master_weights) {
+    bad_input("[plan] --accounting {} counts 16-bit parameters only; give --precision bf16 or fp16",
+              name_of(recipe.accounting));
+  }
+  validate_products(recipe, model);
+}
+
+}  // namespace zerolab
