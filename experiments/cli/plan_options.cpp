@@ -5,6 +5,9 @@
 
 #include "experiments/cli/run_options.h"
 #include "experiments/config/validate.h"
+#include "experiments/plan/accounting.h"
+#include "experiments/plan/deepspeed_input.h"
+#include "experiments/plan/units.h"
 #include "experiments/runner/stage_factory.h"
 #include "stages/core/error.h"
 #include "stages/core/join.h"
@@ -64,6 +67,8 @@ void add_cluster(CLI::App& command, PlanOptions& o) {
 
 void add_recipe(CLI::App& command, PlanOptions& o) {
   command.option_defaults()->group("Recipe");
+  command.add_option("--config", o.config_file, "a DeepSpeed JSON; options given here beat it")
+      ->type_name("FILE");
   add_shown(command, "--stage", o.stage, "ddp, zero1, zero2, zero3, several, or all", "LIST");
   add_shown(command, "--precision", o.run.precision, "of parameters and gradients",
             "fp32|bf16|fp16");
@@ -152,6 +157,21 @@ void set_bucket(const PlanOptions& o, const PlannedModel& model, RunConfig& run)
   }
 }
 
+constexpr const char* kRecipeOptions[] = {"--precision",   "--reduce-dtype",   "--optimizer",
+                                          "--micro-batch", "--accumulate",     "--overlap",
+                                          "--bucket-mb",   "--bucket-elements"};
+
+/// What the JSON says, but for what the command line says.
+void apply_config(const PlanOptions& o, PlanRequest& request) {
+  std::vector<std::string> given;
+  for (const char* option : kRecipeOptions) {
+    if (o.given(option)) given.emplace_back(option);
+  }
+  const DeepSpeedPlanInput input = read_deepspeed_plan(o.config_file);
+  apply(input, given, request.recipe);
+  if (!o.given("--stage")) request.stages = {stage_names()[static_cast<std::size_t>(input.stage)]};
+}
+
 }  // namespace
 
 void add_plan_options(CLI::App& command, PlanOptions& options) {
@@ -182,6 +202,8 @@ PlanRequest plan_request(const PlanOptions& options, std::vector<std::string>& n
       enumerator<Recompute>("--recompute", options.recompute, kRecomputeCount);
   set_orders(options, request.recipe.run);
   set_bucket(options, request.model, request.recipe.run);
+  if (!options.config_file.empty()) apply_config(options, request);
+  request.recipe.run.evaluate_every = 0;  // a plan is of training steps
   request.time.cluster = cluster_of(options);
   request.time.algorithm =
       enumerator<CollectiveAlgorithm>("--algorithm", options.algorithm, kCollectiveAlgorithmCount);
@@ -195,6 +217,38 @@ PlanRequest plan_request(const PlanOptions& options, std::vector<std::string>& n
         "--tflops, or --precision bf16");
   }
   return request;
+}
+
+void add_estimate(const PlanOptions& options, PlanReport& report) {
+  const DeepSpeedPlanInput input = read_deepspeed_plan(options.config_file);
+  const Cluster& cluster = report.request.time.cluster;
+  EstimatorInput wanted;
+  wanted.stage = input.stage;
+  wanted.gpus_per_node = cluster.on_node();
+  wanted.nodes = cluster.nodes();
+  wanted.offload_parameters = input.offload_parameters;
+  wanted.offload_optimizer = input.offload_optimizer;
+  for (const StagePlan& plan : report.stages) {
+    if (zero_stage(plan.stage) != input.stage || input.stage < 2) continue;
+    if (input.offload_optimizer || input.offload_parameters) {
+      wanted.parameters = static_cast<double>(report.request.model.parameters());
+      wanted.largest_layer = static_cast<double>(report.request.model.largest_unit());
+      const Estimate estimate = deepspeed_estimate(wanted);
+      report.notices.push_back(fmt::format(
+          "DeepSpeed estimates {} on a device and {} on a node's host for this JSON; the plan is "
+          "of a run that offloads nothing",
+          size_text(estimate.gpu_bytes), size_text(estimate.cpu_bytes)));
+    } else if (report.request.recipe.run.precision == "fp32") {
+      report.notices.emplace_back(
+          "DeepSpeed's estimators are of 16-bit training and the JSON enables neither bf16 nor "
+          "fp16, so there is no estimate to compare with");
+    } else {
+      report.estimate = compare_with_estimator(report.request, plan, wanted);
+    }
+    return;
+  }
+  report.notices.emplace_back(
+      "DeepSpeed has estimators for stages 2 and 3 only, so there is no estimate to compare with");
 }
 
 }  // namespace zerolab

@@ -102,6 +102,21 @@ Json request_json(const PlanRequest& request) {
   return json;
 }
 
+Json estimate_json(const EstimateComparison& comparison) {
+  Json lines = Json::array();
+  for (const EstimateLine& line : comparison.lines) {
+    lines.push_back({{"item", line.item},
+                     {"estimated_bytes", line.estimated},
+                     {"exact_bytes", line.exact},
+                     {"why", line.why}});
+  }
+  return {{"stage", comparison.input.stage},
+          {"estimated_gpu_bytes", comparison.estimate.gpu_bytes},
+          {"estimated_cpu_bytes", comparison.estimate.cpu_bytes},
+          {"exact_bytes", comparison.exact_bytes},
+          {"items", std::move(lines)}};
+}
+
 class Csv {
  public:
   template <class T>
@@ -143,7 +158,9 @@ void add_stage(Csv& csv, const StagePlan& plan) {
 }  // namespace
 
 PlanReport make_plan(PlanRequest request, std::vector<std::string> notices) {
-  PlanReport report{std::move(request), {}, {}, {}, std::move(notices)};
+  PlanReport report;
+  report.request = std::move(request);
+  report.notices = std::move(notices);
   report.stages = plan_stages(report.request);
   if (!report.request.model.assumed.empty()) {
     report.notices.push_back(report.request.model.assumed);
@@ -172,6 +189,7 @@ Json plan_json(const PlanReport& report) {
   if (report.advice) {
     json["advice"] = {{"stage", report.advice->stage}, {"reason", report.advice->reason}};
   }
+  if (report.estimate) json["deepspeed_estimate"] = estimate_json(*report.estimate);
   json["notices"] = report.notices;
   return json;
 }

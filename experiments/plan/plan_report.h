@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/plan/deepspeed_estimate.h"
 #include "experiments/plan/fitting.h"
 #include "experiments/report/json_fields.h"
 
@@ -24,7 +25,8 @@ struct PlanReport {
   std::vector<StagePlan> stages;
   std::vector<Capacity> capacities;
   std::optional<Advice> advice;
-  std::vector<std::string> notices;  ///< one sentence each
+  std::optional<EstimateComparison> estimate;  ///< with a DeepSpeed JSON, where theirs covers it
+  std::vector<std::string> notices;            ///< one sentence each
 };
 
 /// Everything that follows from the request. \throws BadInput

@@ -158,6 +158,7 @@ std::string head_text(const PlanReport& report) {
 std::string plan_text(const PlanReport& report) {
   std::string text = head_text(report) + memory_text(report) + traffic_text(report) +
                      time_text(report) + capacity_text(report);
+  if (report.estimate) text += estimate_text(*report.estimate) + "\n";
   if (report.advice) {
     text += report.advice->stage.empty()
                 ? fmt::format("No stage fits: {}.\n", report.advice->reason)
