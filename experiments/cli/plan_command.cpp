@@ -78,20 +78,19 @@ ReplaySettings replay_settings(const PlanCommand& command, int ranks) {
   return settings;
 }
 
-void run_replay(Console& console, const PlanCommand& command, const PlanReport& report,
-                bool quiet) {
-  const PlanRequest& request = report.request;
+/// \throws BadInput before anything is printed.
+std::vector<StageReplay> replays_of(const PlanCommand& command, const PlanRequest& request) {
+  std::vector<StageReplay> replays;
+  if (!command.replays()) return replays;
   if (!command.trace.empty() && request.stages.size() != 1) {
     bad_input("[plan] --trace draws one stage and {} were planned; name it with --stage",
               request.stages.size());
   }
   const ReplaySettings settings = replay_settings(command, request.recipe.run.ranks);
-  std::vector<StageReplay> replays;
   for (const std::string& stage : request.stages) {
     replays.push_back(replay_stage(stage, request, settings));
   }
-  if (!quiet) console.out << "\n" << replay_text(replays);
-  if (!command.trace.empty()) write(console, command.trace, replay_trace(replays.front()));
+  return replays;
 }
 
 int run_verification(Console& console, const PlanRequest& request) {
@@ -105,17 +104,21 @@ int plan(Console& console, const PlanCommand& command) {
   if (command.published_tables) return print_published_tables(console);
   std::vector<std::string> notices;
   PlanRequest request = plan_request(command.plan, notices);
+  if (command.verify) require_verifiable(request);
   PlanReport report = make_plan(std::move(request), std::move(notices));
   if (!command.plan.config_file.empty()) add_estimate(command.plan, report);
-  const bool piped = command.json == "-" || command.csv == "-";
+  const std::vector<StageReplay> replays = replays_of(command, report.request);
+
+  const bool piped = command.json == "-" || command.csv == "-" || command.trace == "-";
   if (!piped) console.out << plan_text(report);
+  if (!piped && !replays.empty()) console.out << "\n" << replay_text(replays);
   if (!command.json.empty()) write(console, command.json, dumped(plan_json(report), 2) + "\n");
   if (!command.csv.empty()) write(console, command.csv, plan_csv(report));
+  if (!command.trace.empty()) write(console, command.trace, replay_trace(replays.front()));
   if (!command.plots.empty()) {
     const std::string notice = draw_plan(report, command.plots);
     if (!notice.empty()) console.err << notice << "\n";
   }
-  if (command.replays()) run_replay(console, command, report, piped);
   return command.verify ? run_verification(console, report.request) : 0;
 }
 

@@ -109,8 +109,8 @@ def against_ranks(plan, key, factor, ylabel, title, limit=None):
                   linewidth=1.4 + 0.8 * (len(plan["stages"]) - 1 - index))
     if limit:
         axes.axhline(limit[0] / factor, color=plots.INK, linestyle="--", linewidth=1.2)
-        axes.annotate(limit[1], (1, limit[0] / factor), xytext=(0, 3), textcoords="offset points",
-                      fontsize=8.5)
+        axes.annotate(limit[1], (max(p["ranks"] for p in plan["sweep"]), limit[0] / factor),
+                      xytext=(0, 3), textcoords="offset points", ha="right", fontsize=8.5)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     ranks = sorted({p["ranks"] for p in plan["sweep"]})

@@ -44,6 +44,14 @@ void validate_sizes(const RunConfig& run) {
   }
 }
 
+void validate_sequence(const RunConfig& run, const PlannedModel& model) {
+  if (run.sequence == 0 || !model.spec.is_gpt()) return;
+  const std::int64_t longest = model.spec.gpt().max_time;
+  if (run.sequence <= longest) return;
+  bad_input("[plan] --seq {} is longer than the {} positions that {} knows; give at most {}",
+            run.sequence, longest, model.name, longest);
+}
+
 /// The largest numbers of a plan: bytes on the wire in one step, and of activations.
 void validate_products(const Recipe& recipe, const PlannedModel& model) {
   constexpr double kMost = 4e18;  // half of what 64 bits hold
@@ -104,6 +112,7 @@ std::int64_t planned_sequence(const Recipe& recipe, const PlannedModel& model) {
 void validate(const Recipe& recipe, const PlannedModel& model) {
   validate_world(recipe.run);
   validate_sizes(recipe.run);
+  validate_sequence(recipe.run, model);
   require_known("--optimizer", recipe.run.optimizer.name, {"adamw", "sgd"});
   const StateDTypes dtypes = state_dtypes(recipe.run);
   const bool only_mixed =

@@ -10,7 +10,8 @@
 
 namespace zerolab {
 
-/// Labels on the left, numbers right-aligned under their headings.
+/// Labels on the left, numbers right-aligned under their headings; a column without a heading is
+/// prose, on the left.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
@@ -28,7 +29,8 @@ class TextTable {
       std::string line;
       for (std::size_t i = 0; i < row.size(); ++i) {
         const std::string gap(widths[i] - width(row[i]), ' ');
-        line += i == 0 ? row[i] + gap : "  " + gap + row[i];
+        const bool prose = i == 0 || rows_.front()[i].empty();
+        line += (i == 0 ? "" : "  ") + (prose ? row[i] + gap : gap + row[i]);
       }
       line.erase(line.find_last_not_of(' ') + 1);
       text += line + "\n";

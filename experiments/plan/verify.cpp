@@ -18,28 +18,6 @@ namespace {
 
 constexpr std::int64_t kSteps = 2;
 
-void require_runnable(const PlanRequest& request) {
-  const Recipe& recipe = request.recipe;
-  if (!request.model.runnable) {
-    bad_input(
-        "[plan] --verify trains a model, and {} is only a size; give --model, or --layers and "
-        "--hidden",
-        request.model.name);
-  }
-  if (recipe.accounting != Accounting::kMeasured) {
-    bad_input("[plan] --verify measures what runs here hold; leave --accounting {} out",
-              name_of(recipe.accounting));
-  }
-  if (recipe.recompute != Recompute::kNone) {
-    bad_input("[plan] --verify runs without recomputation; leave --recompute {} out",
-              name_of(recipe.recompute));
-  }
-  if (recipe.run.ranks > kMostVerifiedRanks) {
-    bad_input("[plan] --verify runs all ranks in this process; give at most {} instead of {}",
-              kMostVerifiedRanks, recipe.run.ranks);
-  }
-}
-
 void require_memory(const PlanRequest& request, const StagePlan& plan) {
   const double machine = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
                          static_cast<double>(::sysconf(_SC_PAGE_SIZE));
@@ -139,6 +117,28 @@ void compare_rank(const std::string& stage, const Recipe& recipe, const PlannedM
 
 }  // namespace
 
+void require_verifiable(const PlanRequest& request) {
+  const Recipe& recipe = request.recipe;
+  if (!request.model.runnable) {
+    bad_input(
+        "[plan] --verify trains a model, and {} is only a size; give --model, or --layers and "
+        "--hidden",
+        request.model.name);
+  }
+  if (recipe.accounting != Accounting::kMeasured) {
+    bad_input("[plan] --verify measures what runs here hold; leave --accounting {} out",
+              name_of(recipe.accounting));
+  }
+  if (recipe.recompute != Recompute::kNone) {
+    bad_input("[plan] --verify runs without recomputation; leave --recompute {} out",
+              name_of(recipe.recompute));
+  }
+  if (recipe.run.ranks > kMostVerifiedRanks) {
+    bad_input("[plan] --verify runs all ranks in this process; give at most {} instead of {}",
+              kMostVerifiedRanks, recipe.run.ranks);
+  }
+}
+
 bool VerifiedQuantity::agrees() const {
   if (!peak) return predicted == measured;
   return std::abs(static_cast<double>(predicted - measured)) <=
@@ -151,7 +151,7 @@ bool Verification::agrees() const {
 
 Verification verify_plan(const PlanRequest& request,
                          const std::function<void(const std::string&)>& progress) {
-  require_runnable(request);
+  require_verifiable(request);
   Verification verification;
   for (const StagePlan& plan : plan_stages(request)) {
     require_memory(request, plan);

@@ -30,10 +30,13 @@ struct Verification {
   bool agrees() const;
 };
 
+/// \throws BadInput for what cannot be run here: a size without an architecture, published
+/// accountings, recomputation, or too many ranks.
+void require_verifiable(const PlanRequest& request);
+
 /// Trains every stage of the request for two steps and holds every category of memory and every
 /// collective of every rank against the plan. `progress` hears what runs.
-/// \throws BadInput for what cannot be run here: a size without an architecture, published
-/// accountings, recomputation, too many ranks or too little memory.
+/// \throws BadInput as `require_verifiable` does, and when the machine has too little memory.
 Verification verify_plan(const PlanRequest& request,
                          const std::function<void(const std::string&)>& progress);
 

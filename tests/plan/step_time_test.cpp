@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "experiments/plan/compute_time.h"
 #include "tests/plan/planned.h"
 
 namespace zerolab {
@@ -91,6 +93,40 @@ TEST(StepTime, OfManyMicroBatchesGoesOnAsItBegan) {
     const double eight = time_of(stage, 1e9, true, 8).step_seconds;
     EXPECT_GT(seven, six) << stage;
     EXPECT_NEAR(eight - seven, seven - six, 1e-9 * eight) << stage;
+  }
+}
+
+TEST(StepTime, OfDdpIsThatOfItsBucketsOneByOne) {
+  for (const double bandwidth : {3e8, 3e9, 3e10}) {
+    PlanRequest request = test::preset_request("gpt-tiny", 4);
+    request.time.cluster = cluster_of(4, 0);
+    request.time.cluster.device.intra_bandwidth = bandwidth;
+    const Setting setting = plan_setting(request.recipe, request.model, 0);
+    const DeviceSpec& device = request.time.cluster.device;
+    const ComputeTimes own = compute_times(request.recipe, request.model, device);
+
+    // Buckets are reduced in turn, each when the unit that holds its end is complete.
+    double now = std::accumulate(own.forward.begin(), own.forward.end(), own.head_forward) +
+                 own.head_backward;
+    double reduced = 0;
+    std::int64_t flat = 0, end = 0;
+    std::size_t bucket = 0;
+    const std::vector<std::int64_t> buckets = bucket_lengths(setting);
+    for (std::size_t unit = 0; unit < own.backward.size(); ++unit) {
+      now += own.backward[unit];
+      flat += setting.layout.units()[unit].size;
+      const bool last = unit + 1 == own.backward.size();
+      while (bucket < buckets.size() && (last || end + buckets[bucket] <= flat)) {
+        end += buckets[bucket];
+        reduced = std::max(reduced, now) +
+                  collective_seconds(request.time.cluster, request.time.algorithm,
+                                     CollectiveOp::kAllReduce,
+                                     4 * static_cast<double>(buckets[bucket++]));
+      }
+    }
+    const double expected =
+        std::max(reduced, now) + update_seconds(request.recipe, device, static_cast<double>(flat));
+    EXPECT_NEAR(plan_stage("ddp", request).time->step_seconds, expected, 1e-9 * expected);
   }
 }
 
