@@ -12,6 +12,7 @@ constexpr double kTie = 1.01;
 
 bool fits(const std::string& stage, const PlanRequest& request, const Recipe& recipe,
           const PlannedModel& model) {
+  if (!is_countable(recipe, model)) return false;
   const Setting setting = plan_setting(recipe, model, 0);
   const MemoryPlan memory = plan_memory(stage, recipe, model, setting);
   return static_cast<double>(memory.peak_bytes) <= request.time.cluster.device.memory_bytes;
@@ -84,6 +85,9 @@ Advice cheapest_stage(const std::vector<StagePlan>& plans, const PlanRequest& re
     if (plan.fits != true) {
       reason +=
           fmt::format("; {} does not fit ({})", plan.stage, size_text(plan.memory.peak_bytes));
+    } else if (cost(plan) <= kTie * cost(*best) && cost(plan) >= cost(*best) / kTie) {
+      reason += fmt::format("; {} {} as {}", plan.stage, plan.time ? "takes" : "sends",
+                            plan.time ? "long" : "much");
     } else if (plan.time) {
       reason += fmt::format("; a step of {} takes {:.3g} times as long", plan.stage,
                             cost(plan) / cost(*best));

@@ -52,29 +52,37 @@ void validate_sequence(const RunConfig& run, const PlannedModel& model) {
             run.sequence, longest, model.name, longest);
 }
 
-/// The largest numbers of a plan: bytes on the wire in one step, and of activations.
+constexpr double kMostCountable = 4e18;  // half of what 64 bits hold
+
+/// Bytes on the wire in one step, generously.
+double most_sent(const Recipe& recipe, const PlannedModel& model) {
+  return 24.0 * static_cast<double>(model.parameters()) * recipe.run.accumulate;
+}
+
+/// Bytes of activations and scratch, generously.
+double most_activations(const Recipe& recipe, const PlannedModel& model) {
+  if (!model.spec.is_gpt()) return 0;
+  const GptConfig& gpt = model.spec.gpt();
+  const auto time = static_cast<double>(planned_sequence(recipe, model));
+  const double rows = static_cast<double>(recipe.run.micro_batch) * time;
+  const double block =
+      96.0 * static_cast<double>(gpt.channels) + 16.0 * static_cast<double>(gpt.heads) * time;
+  return rows *
+         (block * static_cast<double>(gpt.layers) + 8.0 * static_cast<double>(gpt.vocabulary));
+}
+
 void validate_products(const Recipe& recipe, const PlannedModel& model) {
-  constexpr double kMost = 4e18;  // half of what 64 bits hold
-  const RunConfig& run = recipe.run;
-  const double sent = 24.0 * static_cast<double>(model.parameters()) * run.accumulate;
-  if (sent > kMost) {
+  if (most_sent(recipe, model) > kMostCountable) {
     bad_input(
         "[plan] {:g} parameters sent {} times a step are more bytes than can be counted; lower "
         "--accumulate",
-        static_cast<double>(model.parameters()), run.accumulate);
+        static_cast<double>(model.parameters()), recipe.run.accumulate);
   }
-  if (!model.spec.is_gpt()) return;
-  const GptConfig& gpt = model.spec.gpt();
-  const auto time = static_cast<double>(planned_sequence(recipe, model));
-  const double rows = static_cast<double>(run.micro_batch) * time;
-  const double block =
-      40.0 * static_cast<double>(gpt.channels) + 5.0 * static_cast<double>(gpt.heads) * time;
-  if (rows * (block * static_cast<double>(gpt.layers) + 8.0 * static_cast<double>(gpt.vocabulary)) >
-      kMost) {
+  if (most_activations(recipe, model) > kMostCountable) {
     bad_input(
-        "[plan] activations of micro-batches of {} sequences of {:g} tokens are more bytes than "
-        "can be counted; lower --micro-batch or --seq",
-        run.micro_batch, time);
+        "[plan] activations of micro-batches of {} sequences of {} tokens are more bytes than can "
+        "be counted; lower --micro-batch or --seq",
+        recipe.run.micro_batch, planned_sequence(recipe, model));
   }
 }
 
@@ -107,6 +115,11 @@ StateDTypes state_dtypes(const RunConfig& run) {
 
 std::int64_t planned_sequence(const Recipe& recipe, const PlannedModel& model) {
   return sequence_length(recipe.run, model.spec);
+}
+
+bool is_countable(const Recipe& recipe, const PlannedModel& model) {
+  return most_sent(recipe, model) <= kMostCountable &&
+         most_activations(recipe, model) <= kMostCountable;
 }
 
 void validate(const Recipe& recipe, const PlannedModel& model) {

@@ -51,6 +51,9 @@ std::int64_t planned_sequence(const Recipe& recipe, const PlannedModel& model);
 /// Ranks of the largest world that can be planned.
 inline constexpr std::int64_t kMostPlannedRanks = 65'536;
 
+/// Whether all bytes of the plan fit into 64 bits.
+bool is_countable(const Recipe& recipe, const PlannedModel& model);
+
 /// \throws BadInput with one sentence about the first rule that is broken: sizes out of bounds,
 /// ranks that nodes do not divide, an accounting that has no figure for the precision.
 void validate(const Recipe& recipe, const PlannedModel& model);
