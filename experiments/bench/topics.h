@@ -84,6 +84,17 @@ struct MemorySettings {
 MemorySettings memory_settings();
 std::vector<Figure> bench_memory(const MemorySettings& settings, Remarks& remarks);
 
+/// The planner's time model: step times predicted from products, memory and links that are measured
+/// beside the steps, over the steps' own.
+struct TimeModelSettings {
+  std::string model = "gpt-small";
+  std::int64_t batch = 4;
+  int ranks = 2;
+  int pairs = 5;
+  double sample_seconds = 2;
+};
+std::vector<Figure> bench_time_model(const TimeModelSettings& settings, Remarks& remarks);
+
 /// The whole `compare` as a process of its own: start, four stages, checks, report.
 struct CompareSettings {
   std::string program = "/proc/self/exe";

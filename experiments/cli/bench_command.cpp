@@ -13,8 +13,8 @@
 namespace zerolab {
 namespace {
 
-const std::vector<std::string> kTopics = {"steps",   "stages", "checks", "collectives",
-                                          "kernels", "memory", "compare"};
+const std::vector<std::string> kTopics = {"steps",   "stages", "checks",  "collectives",
+                                          "kernels", "memory", "compare", "time-model"};
 
 struct BenchOptions {
   std::vector<std::string> topics = {"all"};
@@ -102,6 +102,8 @@ class Measuring {
       add(bench_kernels(settings, remarks));
     }
     if (wants(options_, "compare")) add(bench_compare({}, remarks));
+    if (wants(options_, "time-model"))
+      add(bench_time_model(repeated(options_, TimeModelSettings{}), remarks));
     return std::move(figures_);
   }
 
@@ -174,8 +176,9 @@ void add_bench_command(CLI::App& app, Command& chosen) {
       "bench", "measure speed and memory as ratios against peers and limits, in turn");
   options->command = command;
   command
-      ->add_option("TOPIC", options->topics,
-                   "steps, stages, checks, collectives, kernels, memory, compare, or all [all]")
+      ->add_option(
+          "TOPIC", options->topics,
+          "steps, stages, checks, collectives, kernels, memory, compare, time-model, or all [all]")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       ->add_option("--shape", options->shapes,

@@ -18,5 +18,6 @@ void add_train_command(CLI::App& app, Command& chosen);
 void add_diff_command(CLI::App& app, Command& chosen);
 void add_faults_command(CLI::App& app, Command& chosen);
 void add_bench_command(CLI::App& app, Command& chosen);
+void add_plan_command(CLI::App& app, Command& chosen);
 
 }  // namespace zerolab

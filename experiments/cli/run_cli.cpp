@@ -18,6 +18,7 @@ int run_cli(int argc, const char* const* argv, std::ostream& out, std::ostream& 
     add_diff_command(app, chosen);
     add_faults_command(app, chosen);
     add_bench_command(app, chosen);
+    add_plan_command(app, chosen);
   };
   return run_app(text, add, argc, argv, out, err);
 }

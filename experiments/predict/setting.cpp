@@ -97,7 +97,7 @@ Setting make_setting(const RunConfig& config, const ModelSpec& model, int rank) 
   return setting;
 }
 
-std::vector<std::int64_t> bucket_lengths(const Setting& setting) {
+std::vector<EqualCuts> equal_buckets(const Setting& setting) {
   if (setting.bucket_elements < 1) {
     bad_input("[predict] a bucket of {} elements cannot hold a gradient; give at least 1",
               setting.bucket_elements);
@@ -107,8 +107,17 @@ std::vector<std::int64_t> bucket_lengths(const Setting& setting) {
   for (const UnitLayout& unit : setting.layout.units()) flat += unit.size;
   flat = round_up(flat, grain);
   const std::int64_t full = round_up(setting.bucket_elements, grain);
-  std::vector<std::int64_t> lengths(static_cast<std::size_t>(flat / full), full);
-  if (flat % full > 0) lengths.push_back(flat % full);
+  std::vector<EqualCuts> cuts;
+  if (flat / full > 0) cuts.push_back({full, flat / full});
+  if (flat % full > 0) cuts.push_back({flat % full, 1});
+  return cuts;
+}
+
+std::vector<std::int64_t> bucket_lengths(const Setting& setting) {
+  std::vector<std::int64_t> lengths;
+  for (const EqualCuts& cuts : equal_buckets(setting)) {
+    lengths.insert(lengths.end(), static_cast<std::size_t>(cuts.count), cuts.length);
+  }
   return lengths;
 }
 
@@ -122,6 +131,22 @@ std::vector<std::int64_t> unit_lengths(const Setting& setting) {
 
 std::int64_t sum_of(const std::vector<std::int64_t>& lengths) {
   return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+}
+
+std::vector<EqualCuts> equal_ones(std::vector<std::int64_t> lengths) {
+  std::ranges::sort(lengths);
+  std::vector<EqualCuts> cuts;
+  for (const std::int64_t length : lengths) {
+    if (cuts.empty() || cuts.back().length != length) cuts.push_back({length, 0});
+    ++cuts.back().count;
+  }
+  return cuts;
+}
+
+std::int64_t sum_of(const std::vector<EqualCuts>& cuts) {
+  std::int64_t sum = 0;
+  for (const EqualCuts& equal : cuts) sum += equal.count * equal.length;
+  return sum;
 }
 
 Volume operator*(std::int64_t times, const Volume& volume) {

@@ -75,6 +75,20 @@ std::vector<std::int64_t> unit_lengths(const Setting& setting);
 
 std::int64_t sum_of(const std::vector<std::int64_t>& lengths);
 
+/// Cuts of one length, counted instead of listed: 10¹³ parameters have millions of buckets.
+struct EqualCuts {
+  std::int64_t length = 0, count = 0;
+};
+
+/// `bucket_lengths`, equal ones counted: the full buckets, then the shorter last one if there is
+/// one. \throws BadInput as it does.
+std::vector<EqualCuts> equal_buckets(const Setting& setting);
+
+/// Any lengths, equal ones counted, in ascending order.
+std::vector<EqualCuts> equal_ones(std::vector<std::int64_t> lengths);
+
+std::int64_t sum_of(const std::vector<EqualCuts>& cuts);
+
 Volume operator*(std::int64_t times, const Volume& volume);
 
 /// Adds `times` calls of a collective on `count` elements (of the full array).

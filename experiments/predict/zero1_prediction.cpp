@@ -4,14 +4,12 @@
 //         (ZeRO paper, section 5.1)
 //   sent  R reduce-scatters of every bucket and one all-gather of every bucket, (N−1)/N·Φ elements
 //         each: with one reduction as much as DDP (section 7.2)
-#include <algorithm>
-
 #include "experiments/predict/stage_prediction.h"
 
 namespace zerolab {
 
 StagePrediction predict_zero1(const Setting& setting) {
-  const std::vector<std::int64_t> buckets = bucket_lengths(setting);
+  const std::vector<EqualCuts> buckets = equal_buckets(setting);
   const std::int64_t all = sum_of(buckets);
   const std::int64_t owned = all / setting.ranks();
 
@@ -19,13 +17,13 @@ StagePrediction predict_zero1(const Setting& setting) {
   of(result.lasting, Category::kParameters) = setting.p() * all;
   of(result.lasting, Category::kGradients) = setting.g() * all;
   add_states(result.lasting, setting, owned);
-  add_payload(result.lasting, setting, *std::max_element(buckets.begin(), buckets.end()));
+  add_payload(result.lasting, setting, buckets.front().length);
 
-  for (const std::int64_t bucket : buckets) {
+  for (const auto& [bucket, count] : buckets) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
-              setting.types.travelling, bucket, setting.reductions);
+              setting.types.travelling, bucket, count * setting.reductions);
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kAllGather,
-              setting.types.parameters, bucket);
+              setting.types.parameters, bucket, count);
   }
   return result;
 }

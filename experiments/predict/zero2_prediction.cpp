@@ -6,18 +6,16 @@
 //            buckets; the tied embedding's through the whole backward pass
 //   sent     K reduce-scatters of every bucket (a shard cannot hold an unreduced gradient) and one
 //            all-gather of every bucket, (N−1)/N·Φ elements each (section 7.2.1)
-#include <algorithm>
-
 #include "experiments/predict/stage_prediction.h"
 #include "experiments/predict/walk.h"
 
 namespace zerolab {
 
 StagePrediction predict_zero2(const Setting& setting) {
-  const std::vector<std::int64_t> buckets = bucket_lengths(setting);
+  const std::vector<EqualCuts> buckets = equal_buckets(setting);
   const std::int64_t all = sum_of(buckets);
   const std::int64_t owned = all / setting.ranks();
-  const std::int64_t largest = *std::max_element(buckets.begin(), buckets.end());
+  const std::int64_t largest = buckets.front().length;
 
   StagePrediction result;
   of(result.lasting, Category::kParameters) = setting.p() * all;
@@ -40,11 +38,11 @@ StagePrediction predict_zero2(const Setting& setting) {
     }
   }
 
-  for (const std::int64_t bucket : buckets) {
+  for (const auto& [bucket, count] : buckets) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
-              setting.types.travelling, bucket, setting.micro_batches);
+              setting.types.travelling, bucket, count * setting.micro_batches);
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kAllGather,
-              setting.types.parameters, bucket);
+              setting.types.parameters, bucket, count);
   }
   return result;
 }

@@ -33,9 +33,13 @@ void add_moments(std::vector<Moment>& all, const Setting& setting, const std::ve
 
 void add_gathers(CommLedger::Table& table, const Setting& setting, const std::vector<Use>& uses,
                  const std::vector<std::int64_t>& units, std::int64_t times) {
+  std::vector<std::int64_t> gathers;
   for (const ReadingRun& run : reading_runs(uses)) {
+    gathers.push_back(units[static_cast<std::size_t>(run.unit)]);
+  }
+  for (const auto& [length, count] : equal_ones(std::move(gathers))) {
     add_calls(table, setting, Traffic::kTraining, CollectiveOp::kAllGather,
-              setting.types.parameters, units[static_cast<std::size_t>(run.unit)], times);
+              setting.types.parameters, length, count * times);
   }
 }
 
@@ -56,9 +60,9 @@ StagePrediction predict_zero3(const Setting& setting) {
     add_gathers(result.per_step, setting, uses, units, times);
   }
   add_moments(result.evaluation, setting, setting.uses.evaluation, units);
-  for (const std::int64_t unit : units) {
+  for (const auto& [length, count] : equal_ones(units)) {
     add_calls(result.per_step, setting, Traffic::kTraining, CollectiveOp::kReduceScatter,
-              setting.types.travelling, unit, setting.micro_batches);
+              setting.types.travelling, length, count * setting.micro_batches);
   }
   add_gathers(result.per_held_out, setting, setting.uses.evaluation, units, 1);
   return result;

@@ -53,6 +53,22 @@ TEST(StagesBench, ComparesDdpWithIndependentRanksAndZeroWithDdp) {
   EXPECT_EQ(figures[3].name, "zero3");
 }
 
+TEST(TimeModelBench, PredictsEveryStageFromRatesThatItMeasures) {
+  TimeModelSettings settings;
+  settings.model = "gpt-micro";
+  settings.batch = 1;
+  settings.pairs = 2;
+  settings.sample_seconds = 0.01;
+  Remarks remarks;
+
+  const std::vector<Figure> figures = bench_time_model(settings, remarks);
+
+  expect_sound(figures, "time-model");
+  ASSERT_EQ(figures.size(), 4U);
+  EXPECT_EQ(figures[0].parts[0].name, "predicted");
+  EXPECT_EQ(figures[3].name, "zero3");
+}
+
 TEST(ChecksBench, ShowsEachStageAndTheSumWithAndWithoutProvenance) {
   ChecksSettings settings;
   settings.config.model = "gpt-micro";

@@ -73,6 +73,7 @@ std::vector<Measured> drive(const std::string& stage_name, const Setting& settin
                                                    setting.bucket_elements,
                                                    setting.micro_batches,
                                                    AccumulationShape::kRunning,
+                                                   {},
                                                    {}}});
     for (int m = 0; m < setting.micro_batches; ++m) {
       stage->begin({m, setting.micro_batches, true, setting.uses.training});

@@ -1,0 +1,254 @@
+#include "experiments/cli/plan_options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/cli/run_options.h"
+#include "experiments/config/validate.h"
+#include "experiments/plan/accounting.h"
+#include "experiments/plan/deepspeed_input.h"
+#include "experiments/plan/units.h"
+#include "experiments/runner/stage_factory.h"
+#include "stages/core/error.h"
+#include "stages/core/join.h"
+
+namespace zerolab {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+
+template <class T>
+CLI::Option* add(CLI::App& command, const char* name, T& value, const char* help,
+                 const char* type) {
+  return command.add_option(name, value, help)->type_name(type);
+}
+
+template <class T>
+void add_shown(CLI::App& command, const char* name, T& value, const char* help, const char* type) {
+  add(command, name, value, help, type)->capture_default_str();
+}
+
+void add_model(CLI::App& command, PlanOptions& o) {
+  command.option_defaults()->group("Model");
+  const std::string models = joined(model_names()) + ", or a Hugging Face config.json";
+  command.add_option("--model", o.model.model, models)->type_name("NAME|FILE");
+  add(command, "--parameters", o.model.parameters,
+      "of a GPT of which only the size is known, 7.5e9", "X");
+  add(command, "--layers", o.model.layers, "transformer blocks", "L");
+  add(command, "--hidden", o.model.hidden, "hidden size", "H");
+  add(command, "--heads", o.model.heads, "attention heads [hidden / 128]", "A");
+  add(command, "--vocabulary", o.model.vocabulary, "tokens of the vocabulary [50257]", "V");
+  add(command, "--positions", o.model.positions, "learned positions [1024, or --seq]", "S");
+}
+
+void add_cluster(CLI::App& command, PlanOptions& o) {
+  command.option_defaults()->group("Cluster");
+  std::vector<std::string> names;
+  for (const DeviceSpec& device : known_devices()) names.push_back(device.name);
+  const std::string devices = joined(names) + " [only what is given below is known]";
+  command.add_option("--device", o.device, devices)->type_name("NAME");
+  add_shown(command, "--ranks", o.run.ranks, "devices", "N");
+  add(command, "--ranks-per-node", o.run.ranks_per_node,
+      "devices of a node [the device's; 0: all on one node]", "N");
+  add(command, "--memory-gb", o.memory_gb, "memory of a device, GB of 1e9 bytes", "GB");
+  add(command, "--tflops", o.tflops, "peak of a device, 1e12 operations a second", "X");
+  add(command, "--product-tflops", o.product_tflops,
+      "what matrix products reach of it [measured ones of the device, else 0.8 of --tflops]", "X");
+  add(command, "--memory-bandwidth", o.memory_bandwidth, "of a device's memory, GB/s", "X");
+  add(command, "--intra-bandwidth", o.intra_bandwidth,
+      "of a device inside its node, one direction, GB/s", "X");
+  add(command, "--inter-bandwidth", o.inter_bandwidth,
+      "of a device's share of the network, one direction, GB/s", "X");
+  add_shown(command, "--intra-latency", o.intra_latency, "of a message inside a node, µs", "X");
+  add_shown(command, "--inter-latency", o.inter_latency, "of a message between nodes, µs", "X");
+  add_shown(command, "--algorithm", o.algorithm, "how time of collectives is reckoned",
+            "fastest|ring|hierarchical|doubling");
+}
+
+void add_recipe(CLI::App& command, PlanOptions& o) {
+  command.option_defaults()->group("Recipe");
+  command.add_option("--config", o.config_file, "a DeepSpeed JSON; options given here beat it")
+      ->type_name("FILE");
+  add_shown(command, "--stage", o.stage, "ddp, zero1, zero2, zero3, several, or all", "LIST");
+  add_shown(command, "--precision", o.run.precision, "of parameters and gradients",
+            "fp32|bf16|fp16");
+  add(command, "--reduce-dtype", o.run.reduce_dtype,
+      "of gradients that travel [that of the precision]", "fp32|bf16|fp16");
+  add_shown(command, "--optimizer", o.run.optimizer.name, "AdamW or SGD with momentum",
+            "adamw|sgd");
+  add_shown(command, "--accounting", o.accounting,
+            "whose bytes a parameter: what runs here hold, or published counts",
+            "measured|zero|deepspeed|megatron|infinity");
+  add_shown(command, "--micro-batch", o.run.micro_batch, "sequences of a rank's micro-batch", "B");
+  add(command, "--seq", o.run.sequence, "tokens of a sequence [the model's longest]", "TOKENS");
+  add_shown(command, "--accumulate", o.run.accumulate, "micro-batches of a rank in each step", "K");
+  add_shown(command, "--accumulation-order", o.accumulation_order,
+            "reduce in every micro-batch, or where a stage can in the last one only",
+            "local|reduced");
+  add_shown(command, "--recompute", o.recompute, "activations that backward computes again",
+            "none|selective|full");
+  add(command, "--bucket-mb", o.run.bucket_mb,
+      "MiB of fp32 gradients in a bucket [0.25 for the small presets, else 25]", "MIB");
+  add(command, "--bucket-elements", o.bucket_elements, "the same in elements, 5e8", "X");
+  add_shown(command, "--overlap", o.overlap, "communicate while backward computes", "on|off");
+  add_shown(command, "--reduction", o.reduction, "the order in which bytes are counted",
+            "ring|ordered|tree");
+}
+
+/// The enumerator whose name was typed. \throws BadInput
+template <class E>
+E enumerator(const char* option, const std::string& name, int count) {
+  std::vector<std::string> known;
+  for (int i = 0; i < count; ++i) known.emplace_back(name_of(static_cast<E>(i)));
+  require_known(option, name, known);
+  return static_cast<E>(std::ranges::find(known, name) - known.begin());
+}
+
+void override_with(double& value, double given, double factor) {
+  if (given != 0) value = given * factor;
+}
+
+Cluster cluster_of(const PlanOptions& o) {
+  Cluster cluster;
+  if (!o.device.empty()) cluster.device = device_named(o.device);
+  DeviceSpec& device = cluster.device;
+  override_with(device.memory_bytes, o.memory_gb, 1e9);
+  override_with(device.product_flops, o.tflops, 0.8e12);
+  override_with(device.product_flops, o.product_tflops, 1e12);
+  override_with(device.peak_flops, o.tflops, 1e12);
+  override_with(device.memory_bandwidth, o.memory_bandwidth, 1e9);
+  override_with(device.intra_bandwidth, o.intra_bandwidth, 1e9);
+  override_with(device.inter_bandwidth, o.inter_bandwidth, 1e9);
+  cluster.latency = {o.intra_latency * 1e-6, o.inter_latency * 1e-6};
+  cluster.ranks = o.run.ranks;
+  cluster.ranks_per_node =
+      o.given("--ranks-per-node") ? o.run.ranks_per_node : device.ranks_per_node;
+  return cluster;
+}
+
+/// 0.25 MiB where a model is trained here by `compare`'s defaults, PyTorch's 25 MiB elsewhere.
+double default_bucket_mb(const PlannedModel& model) {
+  return model.runnable && model.parameters() < 20'000'000 ? RunConfig{}.bucket_mb : 25;
+}
+
+std::vector<std::string> stages_of(const std::string& list) {
+  if (list == "all") return stage_names();
+  std::vector<std::string> stages = split_list(list);
+  for (const std::string& stage : stages) require_known("--stage", stage, stage_names());
+  return stages;
+}
+
+void set_orders(const PlanOptions& o, RunConfig& run) {
+  run.reduction = enumerator<Reduction>("--reduction", o.reduction, 3);
+  run.accumulation_order =
+      enumerator<AccumulationOrder>("--accumulation-order", o.accumulation_order, 2);
+  require_known("--overlap", o.overlap, {"on", "off"});
+  run.overlap = o.overlap == "on";
+}
+
+void set_bucket(const PlanOptions& o, const PlannedModel& model, RunConfig& run) {
+  if (o.given("--bucket-mb") && o.given("--bucket-elements")) {
+    bad_input("[plan] --bucket-mb and --bucket-elements say the same thing twice; keep one");
+  }
+  if (o.given("--bucket-elements")) {
+    run.bucket_mb = o.bucket_elements * 4 / kMiB;
+  } else if (!o.given("--bucket-mb")) {
+    run.bucket_mb = default_bucket_mb(model);
+  }
+}
+
+constexpr const char* kRecipeOptions[] = {"--precision",   "--reduce-dtype",   "--optimizer",
+                                          "--micro-batch", "--accumulate",     "--overlap",
+                                          "--bucket-mb",   "--bucket-elements"};
+
+/// What the JSON says, but for what the command line says.
+void apply_config(const PlanOptions& o, PlanRequest& request) {
+  std::vector<std::string> given;
+  for (const char* option : kRecipeOptions) {
+    if (o.given(option)) given.emplace_back(option);
+  }
+  const DeepSpeedPlanInput input = read_deepspeed_plan(o.config_file);
+  apply(input, given, request.recipe);
+  if (!o.given("--stage")) request.stages = {stage_names()[static_cast<std::size_t>(input.stage)]};
+}
+
+}  // namespace
+
+void add_plan_options(CLI::App& command, PlanOptions& options) {
+  options.command = &command;
+  options.run.ranks = 8;
+  options.run.micro_batch = 1;
+  add_model(command, options);
+  add_cluster(command, options);
+  add_recipe(command, options);
+}
+
+PlanRequest plan_request(const PlanOptions& options, std::vector<std::string>& notices) {
+  PlanRequest request;
+  ModelRequest wanted = options.model;
+  if (options.given("--seq") && options.run.sequence < 1) {
+    bad_input("[plan] --seq is {}; give at least 1 token, or leave the option out",
+              options.run.sequence);
+  }
+  if (wanted.model.empty() && wanted.positions == 0) {
+    wanted.positions = std::max<std::int64_t>(1024, options.run.sequence);
+  }
+  request.model = planned_model(wanted);
+  request.stages = stages_of(options.stage);
+  request.recipe.run = options.run;
+  request.recipe.accounting =
+      enumerator<Accounting>("--accounting", options.accounting, kAccountingCount);
+  request.recipe.recompute =
+      enumerator<Recompute>("--recompute", options.recompute, kRecomputeCount);
+  set_orders(options, request.recipe.run);
+  set_bucket(options, request.model, request.recipe.run);
+  if (!options.config_file.empty()) apply_config(options, request);
+  request.recipe.run.evaluate_every = 0;  // a plan is of training steps
+  request.time.cluster = cluster_of(options);
+  request.time.algorithm =
+      enumerator<CollectiveAlgorithm>("--algorithm", options.algorithm, kCollectiveAlgorithmCount);
+  request.recipe.run.ranks_per_node = static_cast<int>(request.time.cluster.ranks_per_node);
+  for (const std::string& notice : request.model.spec.notices) notices.push_back(notice);
+  if (!options.device.empty() && request.recipe.run.precision == "fp32" &&
+      !options.given("--tflops")) {
+    request.time.cluster.device.product_flops = 0;
+    notices.emplace_back(
+        "a device's rate is known for 16-bit products only, so an fp32 step is not timed; give "
+        "--tflops, or --precision bf16");
+  }
+  return request;
+}
+
+void add_estimate(const PlanOptions& options, PlanReport& report) {
+  const DeepSpeedPlanInput input = read_deepspeed_plan(options.config_file);
+  const Cluster& cluster = report.request.time.cluster;
+  EstimatorInput wanted;
+  wanted.stage = input.stage;
+  wanted.gpus_per_node = cluster.on_node();
+  wanted.nodes = cluster.nodes();
+  wanted.offload_parameters = input.offload_parameters;
+  wanted.offload_optimizer = input.offload_optimizer;
+  for (const StagePlan& plan : report.stages) {
+    if (zero_stage(plan.stage) != input.stage || input.stage < 2) continue;
+    if (input.offload_optimizer || input.offload_parameters) {
+      wanted.parameters = static_cast<double>(report.request.model.parameters());
+      wanted.largest_layer = static_cast<double>(report.request.model.largest_unit());
+      const Estimate estimate = deepspeed_estimate(wanted);
+      report.notices.push_back(fmt::format(
+          "DeepSpeed estimates {} on a device and {} on a node's host for this JSON; the plan is "
+          "of a run that offloads nothing",
+          size_text(estimate.gpu_bytes), size_text(estimate.cpu_bytes)));
+    } else if (report.request.recipe.run.precision == "fp32") {
+      report.notices.emplace_back(
+          "DeepSpeed's estimators are of 16-bit training and the JSON enables neither bf16 nor "
+          "fp16, so there is no estimate to compare with");
+    } else {
+      report.estimate = compare_with_estimator(report.request, plan, wanted);
+    }
+    return;
+  }
+  report.notices.emplace_back(
+      "DeepSpeed has estimators for stages 2 and 3 only, so there is no estimate to compare with");
+}
+
+}  // namespace zerolab

@@ -1,0 +1,61 @@
+/// \file
+/// How a planned model is trained: the options of a run, and what only plans know.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "experiments/config/run_config.h"
+#include "experiments/plan/planned_model.h"
+#include "stages/core/dtype.h"
+
+namespace zerolab {
+
+/// Whose count of bytes a parameter a plan follows. They disagree about copies of the gradient.
+enum class Accounting : std::uint8_t { kMeasured, kZero, kDeepSpeed, kMegatron, kInfinity };
+inline constexpr int kAccountingCount = 5;
+/// "measured", "zero", "deepspeed", "megatron", "infinity"
+std::string_view name_of(Accounting accounting);
+
+/// What backward computes again instead of having kept it (Korthikanti et al. 2022).
+enum class Recompute : std::uint8_t { kNone, kSelective, kFull };
+inline constexpr int kRecomputeCount = 3;
+/// "none", "selective", "full"
+std::string_view name_of(Recompute recompute);
+
+/// The element types that a recipe's bytes follow from.
+struct StateDTypes {
+  DType parameters = DType::kFloat32;
+  DType gradients = DType::kFloat32;     ///< as backward adds them up
+  DType payload = DType::kFloat32;       ///< of a gradient on its way between ranks
+  DType accumulators = DType::kFloat32;  ///< of sums over micro-batches
+  bool master_weights = false;           ///< an fp32 copy of 16-bit parameters
+
+  bool operator==(const StateDTypes&) const = default;
+};
+
+struct Recipe {
+  RunConfig run;  ///< ranks, nodes, batch, precision, optimizer, buckets: as a run would be told
+  Accounting accounting = Accounting::kMeasured;
+  Recompute recompute = Recompute::kNone;
+};
+
+/// fp32 throughout, or 16-bit parameters and gradients with fp32 master weights and accumulators.
+/// \throws BadInput for a precision or reduce dtype that is not known.
+StateDTypes state_dtypes(const RunConfig& run);
+
+/// T: as configured, or the model's longest.
+std::int64_t planned_sequence(const Recipe& recipe, const PlannedModel& model);
+
+/// Ranks of the largest world that can be planned.
+inline constexpr std::int64_t kMostPlannedRanks = 65'536;
+
+/// Whether all bytes of the plan fit into 64 bits.
+bool is_countable(const Recipe& recipe, const PlannedModel& model);
+
+/// \throws BadInput with one sentence about the first rule that is broken: sizes out of bounds,
+/// ranks that nodes do not divide, an accounting that has no figure for the precision.
+void validate(const Recipe& recipe, const PlannedModel& model);
+
+}  // namespace zerolab

@@ -1,0 +1,56 @@
+#include "experiments/plan/traffic_plan.h"
+
+#include "experiments/plan/accounting.h"
+#include "experiments/plan/memory_plan.h"
+#include "experiments/predict/loop_prediction.h"
+
+namespace zerolab {
+namespace {
+
+double element_bytes(CollectiveOp op, const StateDTypes& dtypes) {
+  const bool parameters = op == CollectiveOp::kAllGather;
+  return static_cast<double>(size_of(parameters ? dtypes.parameters : dtypes.payload));
+}
+
+}  // namespace
+
+int edge_rank(const RunConfig& run) {
+  const bool nodes = run.ranks_per_node > 0 && run.ranks_per_node < run.ranks;
+  return nodes ? run.ranks_per_node - 1 : 0;
+}
+
+TrafficPlan plan_traffic(const std::string& stage, const Recipe& recipe, const PlannedModel& model,
+                         const Setting& setting) {
+  CommLedger::Table table = plan_states(stage, setting).per_step;
+  add_control_per_step(table, setting, zero_stage(stage) > 0);
+  const StateDTypes dtypes = state_dtypes(recipe.run);
+
+  TrafficPlan plan;
+  double elements = 0;
+  for (const Traffic traffic : {Traffic::kTraining, Traffic::kControl}) {
+    for (int i = 0; i < kCollectiveOpCount; ++i) {
+      const Volume& volume = table[static_cast<std::size_t>(traffic)][static_cast<std::size_t>(i)];
+      if (volume.calls == 0) continue;
+      const auto op = static_cast<CollectiveOp>(i);
+      plan.lines.push_back({traffic, op, volume});
+      if (traffic == Traffic::kControl) {
+        plan.control += volume.sent();
+        continue;
+      }
+      plan.sent += volume.sent();
+      plan.sent_inter += volume.sent_inter;
+      elements += static_cast<double>(volume.sent()) / element_bytes(op, dtypes);
+    }
+  }
+  const RunConfig& run = recipe.run;
+  const bool ring = run.reduction == Reduction::kRing || run.reduction == Reduction::kNative;
+  const double sharing = ring && run.ranks_per_node > 0 ? run.ranks_per_node : 1;
+  plan.mean_inter = static_cast<double>(plan.sent_inter) / sharing;
+  if (run.ranks > 1) {
+    const double ring_factor = static_cast<double>(run.ranks - 1) / run.ranks;
+    plan.passes = elements / ring_factor / static_cast<double>(model.parameters());
+  }
+  return plan;
+}
+
+}  // namespace zerolab
