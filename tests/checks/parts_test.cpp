@@ -119,6 +119,28 @@ TEST(ExpectedSum, BoundGrowsWithTheTermsAndIsNotCrossedByAnyOrder) {
             bounded.bound[0]);
 }
 
+// 257 is no bf16 value: it rounds to 256, 258 is one.
+TEST(ExpectedSum, RoundsTermsSumsAndAccumulatorsWhereTheyAreRounded) {
+  const SumTypes travelling{DType::kBFloat16, DType::kFloat32};
+  const SumTypes accumulators{DType::kFloat32, DType::kBFloat16};
+  const std::vector<std::vector<float>> terms = {{257}, {1}};
+  EXPECT_EQ(sum_in_rank_order(terms_of(terms, 1), travelling)[0], 256) << "the first term";
+  const std::vector<std::vector<float>> exact = {{256}, {1}, {1}};
+  EXPECT_EQ(sum_in_rank_order(terms_of(exact, 1), travelling)[0], 258) << "added in fp32";
+  EXPECT_EQ(sum_in_rank_order(terms_of(exact, 3), travelling)[0], 258) << "fp32 accumulators";
+  EXPECT_EQ(sum_in_rank_order(terms_of(exact, 3), accumulators)[0], 256);
+  EXPECT_EQ(sum_over_tree(terms_of(exact, 3), accumulators)[0], 256);
+}
+
+TEST(ExpectedSum, BoundOf16BitsHoldsForARoundingAtEachAddition) {
+  const std::vector<std::vector<float>> values = {{1.0F / 3}, {4.0F / 3}, {-4.0F / 7}, {5e-3F}};
+  const SumTypes types{DType::kBFloat16, DType::kBFloat16};
+  const BoundedSum bounded = sum_in_any_order(terms_of(values, 4), types);
+  EXPECT_LE(std::abs(sum_in_rank_order(terms_of(values, 4), types)[0] - bounded.sum[0]),
+            bounded.bound[0]);
+  EXPECT_LT(bounded.bound[0], 0.2);
+}
+
 TEST(Ownership, WantsOneOwnerOrACopyOnEveryRank) {
   const ParameterLayout layout = three_tensors();
   const std::vector<OwnedRun> small_and_vector = {{0, false, {0, 5}}, {2, false, {0, 130}}};

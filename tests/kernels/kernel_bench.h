@@ -44,6 +44,7 @@ class KernelBench {
         stream_(device_->create_stream("compute")),
         kernels_(make_cpu_kernels(threads)) {}
 
+  Device& device() { return *device_; }
   Kernels& kernels() { return *kernels_; }
   Stream& stream() { return *stream_; }
 
