@@ -18,8 +18,11 @@ SaveWeights::SaveWeights(const CheckContext& context, const std::string& path) :
 }
 
 void SaveWeights::ended(Stage& stage) {
+  // In mixed precision the parameters are a rounded copy of the master weights.
+  const bool mixed = context_.config.precision != "fp32";
+  const Category weights = mixed ? Category::kMasterWeights : Category::kParameters;
   // Slices of a stage are equally many and equally large on all ranks, so all ranks meet.
-  stage.visit_owned(Category::kParameters, [&](const OwnedSlice& slice) { hand_over(slice); });
+  stage.visit_owned(weights, [&](const OwnedSlice& slice) { hand_over(slice); });
   if (writer_) writer_->finish();
 }
 

@@ -70,14 +70,15 @@ TEST_F(EndToEnd, LocalOrderLeavesOutTheStagesThatCannotAndSaysSo) {
   EXPECT_THAT(outcome.out, HasSubstr("zero2 and zero3 keep no full gradient"));
 }
 
-TEST_F(EndToEnd, ARingOfThreeIsWithinNoise) {
+TEST_F(EndToEnd, ARingOfThreeIsExplainedByItsOrder) {
   const CommandOutcome outcome = run("compare --steps 4 --ranks 3 --reduction ring", "run");
 
   EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
   const Comparison comparison = report("run");
-  EXPECT_EQ(comparison.verdict, Verdict::kWithinNoise);
-  EXPECT_EQ(comparison.stages[1].verdict, Verdict::kEqual);        // zero1 cuts like ddp
-  EXPECT_EQ(comparison.stages[3].verdict, Verdict::kWithinNoise);  // zero3 does not
+  EXPECT_EQ(comparison.verdict, Verdict::kExplained);
+  EXPECT_EQ(comparison.stages[1].verdict, Verdict::kEqual);      // zero1 cuts like ddp
+  EXPECT_EQ(comparison.stages[3].verdict, Verdict::kExplained);  // zero3 does not
+  EXPECT_THAT(comparison.stages[3].reason, HasSubstr("with --reduction ordered it is equal"));
   ASSERT_TRUE(comparison.noise_floor);
   // 2γ(2), u = 2⁻²⁴: three terms, two additions.
   EXPECT_NEAR(*comparison.noise_floor->gradient_bound, 4 * 0x1p-24, 0x1p-44);
@@ -86,6 +87,91 @@ TEST_F(EndToEnd, ARingOfThreeIsWithinNoise) {
     const double distance = std::abs(zero3[i].loss - comparison.stages[0].result.steps()[i].loss);
     EXPECT_LE(distance, comparison.noise_floor->loss.at(i));
   }
+}
+
+TEST_F(EndToEnd, TheUsualOrderOfAccumulationIsExplained) {
+  const CommandOutcome outcome =
+      run("compare --steps 3 --ranks 2 --accumulate 3 --accumulation-order usual", "run");
+
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  const Comparison comparison = report("run");
+  ASSERT_EQ(comparison.stages.size(), 4U);
+  EXPECT_EQ(comparison.stages[1].verdict, Verdict::kEqual) << "zero1 adds up locally, like ddp";
+  EXPECT_EQ(comparison.stages[2].verdict, Verdict::kExplained);
+  EXPECT_THAT(comparison.stages[2].reason,
+              HasSubstr("with --accumulation-order reduced it is equal"));
+}
+
+TEST_F(EndToEnd, LambOnShardsIsExplainedWithoutABoundOfRounding) {
+  const CommandOutcome outcome =
+      run("compare --steps 3 --ranks 2 --optimizer lamb --lamb-norms shard", "run");
+
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  const StageComparison& zero3 = report("run").stages[3];
+  EXPECT_EQ(zero3.verdict, Verdict::kExplained);
+  EXPECT_THAT(zero3.reason, HasSubstr("with --lamb-norms tensor it is equal"));
+  EXPECT_THAT(zero3.reason, Not(HasSubstr("bound")));
+}
+
+TEST_F(EndToEnd, AnotherNumberOfRanksWithA16BitPayloadIsExplained) {
+  const std::string job =
+      "compare --steps 2 --ranks 4 --stages ddp --reduction tree --precision bf16 --check REF,IG";
+  const CommandOutcome narrow = run(job, "narrow");
+  EXPECT_EQ(narrow.code, 0) << narrow.out << narrow.err;
+  EXPECT_EQ(report("narrow").verdict, Verdict::kExplained);
+  EXPECT_THAT(narrow.out, HasSubstr("with --reduce-dtype fp32 it is equal"));
+
+  const CommandOutcome wide = run(job + " --reduce-dtype fp32", "wide");
+  EXPECT_EQ(wide.code, 0) << wide.out << wide.err;
+  EXPECT_EQ(report("wide").verdict, Verdict::kEqual);
+}
+
+TEST_F(EndToEnd, ADiffOfTwoMicroBatchSizesIsExplained) {
+  ASSERT_EQ(run_command("train --model gpt-micro --steps 2 --ranks 2 --micro-batch 4 --quiet "
+                        "--plots off --out " +
+                        (scratch_ / "a"))
+                .code,
+            0);
+  ASSERT_EQ(run_command("train --model gpt-micro --steps 2 --ranks 2 --micro-batch 2 --accumulate "
+                        "2 --quiet --plots off --out " +
+                        (scratch_ / "b"))
+                .code,
+            0);
+
+  EXPECT_EQ(run_command({"diff", scratch_ / "a", scratch_ / "b"}).code, 1);
+  const CommandOutcome outcome = run_command({"diff", scratch_ / "a", scratch_ / "b", "--explain"});
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("with --micro-batch 2 it is equal"));
+}
+
+TEST_F(EndToEnd, ADiffOfTwoSeedsIsNotExplained) {
+  for (const char* seed : {"1", "2"}) {
+    ASSERT_EQ(run_command(std::string("train --model gpt-micro --steps 2 --ranks 2 --quiet --plots "
+                                      "off --seed ") +
+                          seed + " --out " + (scratch_ / seed))
+                  .code,
+              0);
+  }
+  const CommandOutcome outcome = run_command({"diff", scratch_ / "1", scratch_ / "2", "--explain"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("they differ in more than a named difference"));
+}
+
+TEST_F(EndToEnd, MixedPrecisionSavesItsMasterWeights) {
+  ASSERT_EQ(run("train --stage zero3 --steps 2 --ranks 2 --precision bf16 --save-weights " +
+                    (scratch_ / "zero3.safetensors"),
+                "a")
+                .code,
+            0);
+  ASSERT_EQ(run("train --stage ddp --steps 2 --ranks 2 --precision bf16 --save-weights " +
+                    (scratch_ / "ddp.safetensors"),
+                "b")
+                .code,
+            0);
+  std::ifstream a(scratch_ / "zero3.safetensors"), b(scratch_ / "ddp.safetensors");
+  const std::string zero3{std::istreambuf_iterator<char>(a), {}};
+  EXPECT_FALSE(zero3.empty());
+  EXPECT_EQ(zero3, (std::string{std::istreambuf_iterator<char>(b), {}}));
 }
 
 TEST_F(EndToEnd, SixteenBitsHaveANoiseFloorAlthoughTheStagesAreEqual) {
