@@ -93,7 +93,7 @@ Values sum_over_tree(const SumTerms& terms, SumTypes types) {
 
 BoundedSum sum_in_any_order(const SumTerms& terms, SumTypes types) {
   const std::size_t count = terms.front().front().size();
-  BoundedSum result{std::vector<double>(count), std::vector<double>(count)};
+  BoundedSum result{std::vector<double>(count), std::vector<double>(count), {}};
   std::size_t additions = 0;
   for (const auto& ranks : terms) {
     for (const auto& term : ranks) {
@@ -104,6 +104,7 @@ BoundedSum sum_in_any_order(const SumTerms& terms, SumTypes types) {
       }
     }
   }
+  result.magnitude = result.bound;
   const double narrow = std::max(unit_of(types.travelling), unit_of(types.accumulators));
   const auto terms_added = static_cast<double>(additions);
   const double roundings = narrow > 0 ? 2 * terms_added : terms_added - 1;

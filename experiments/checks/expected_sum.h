@@ -36,6 +36,7 @@ struct BoundedSum {
   /// and again: k = 2n, u = 2⁻⁸ (bf16) or 2⁻¹¹ (fp16) plus 2⁻²⁴; below fp16's normal range each
   /// rounding is off by 2⁻²⁵ instead.
   std::vector<double> bound;
+  std::vector<double> magnitude;  ///< Σ|x|, which no partial sum exceeds but by the bound
 };
 BoundedSum sum_in_any_order(const SumTerms& terms, SumTypes types = {});
 

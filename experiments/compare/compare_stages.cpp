@@ -62,8 +62,8 @@ class Comparing {
     stage.reason = std::move(judgement.reason);
   }
 
-  /// Where an order is open, and in 16 bits, which round so much more that the curves of equal
-  /// runs say little without the size of it.
+  /// Where an order is open, and in 16 bits, whose rounding is of interest although the stages are
+  /// equal.
   void measure_noise() {
     const RunConfig& config = inputs_.config;
     const bool wanted = order_is_open(config) || config.precision != "fp32";

@@ -16,6 +16,8 @@ template <class Value>
 std::vector<double> spread(const std::vector<std::vector<StepRecord>>& runs, Value value) {
   const std::size_t steps = runs.front().size();
   std::vector<double> widest(steps);
+  std::size_t window = 0;  // ends behind the last of the first steps that say something
+  std::size_t telling = 0;
   for (std::size_t i = 0; i < steps; ++i) {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
@@ -26,11 +28,10 @@ std::vector<double> spread(const std::vector<std::vector<StepRecord>>& runs, Val
       high = std::max(high, x);
     }
     widest[i] = high > low ? high - low : 0;
+    if (high >= low && telling++ < kEnvelopeWindow) window = i + 1;
   }
   double largest = 0;
-  for (std::size_t i = 0; i < std::min(steps, kEnvelopeWindow); ++i) {
-    largest = std::max(largest, widest[i]);
-  }
+  for (std::size_t i = 0; i < window; ++i) largest = std::max(largest, widest[i]);
   for (double& width : widest) {
     largest = std::max(largest, width);
     width = kEnvelopeFactor * largest;

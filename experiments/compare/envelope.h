@@ -13,8 +13,8 @@ namespace zerolab {
 /// from the reference than `kEnvelopeFactor` times the largest distance between two clean runs up
 /// to that step; the first `kEnvelopeWindow` steps share one figure, because few runs say little
 /// about a single step (docs/rounding-bound.md). Norms are recorded in fp32, so that two of them
-/// may be one rounding each further apart than what they stand for. A skipped step has no norm and
-/// says nothing about the spread of norms.
+/// may be one rounding each further apart than what they stand for. A skipped step has no norm,
+/// says nothing about their spread and is not counted among the first.
 class Envelope {
  public:
   /// `runs`: records of clean runs of equal length, the reference among them.

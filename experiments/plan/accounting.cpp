@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/predict/optimizer_prediction.h"
 #include "experiments/predict/setting.h"
 #include "stages/core/error.h"
 #include "stages/core/nearest.h"

@@ -2,6 +2,7 @@
 
 #include "experiments/plan/activations.h"
 #include "experiments/plan/arithmetic.h"
+#include "experiments/predict/optimizer_prediction.h"
 
 namespace zerolab {
 namespace {

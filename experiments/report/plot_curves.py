@@ -41,7 +41,8 @@ def draw_noise_floor(axes, report, key):
     # Half a step more on either side, so that a single step can be seen, too.
     steps = [0.5, *range(1, len(allowed) + 1), len(allowed) + 0.5]
     edge = [allowed[0], *allowed, allowed[-1]]
-    axes.fill_between(steps, [-x for x in edge], edge, facecolor=RULE, alpha=0.45, linewidth=0,
+    axes.fill_between(steps, [-x for x in edge], edge, step="mid", facecolor=RULE, alpha=0.6,
+                      linewidth=0,
                       label=f'{floor["clean_runs"]} clean runs in other orders, '
                             f'×{floor["factor"]:g}')
     return allowed
@@ -161,7 +162,7 @@ def plot_grad_norm(report):
     top.set_ylim(bottom=0)
     top.set_ylabel("norm of the mean gradient")
     top.set_title("Gradient norm before clipping\n" + subtitle(report))
-    top.legend(loc="upper right")
+    top.legend(loc="best")
     draw_differences(middle, report, "grad_norm", "")
     if scaled:
         middle.set_xlabel("")

@@ -79,6 +79,7 @@ TEST_F(EndToEnd, ARingOfThreeIsExplainedByItsOrder) {
   EXPECT_EQ(comparison.stages[1].verdict, Verdict::kEqual);      // zero1 cuts like ddp
   EXPECT_EQ(comparison.stages[3].verdict, Verdict::kExplained);  // zero3 does not
   EXPECT_THAT(comparison.stages[3].reason, HasSubstr("with --reduction ordered it is equal"));
+  EXPECT_THAT(comparison.stages[3].reason, HasSubstr("inside the envelope of 3 clean runs"));
   ASSERT_TRUE(comparison.noise_floor);
   // 2γ(2), u = 2⁻²⁴: three terms, two additions.
   EXPECT_NEAR(*comparison.noise_floor->gradient_bound, 4 * 0x1p-24, 0x1p-44);
@@ -172,6 +173,19 @@ TEST_F(EndToEnd, MixedPrecisionSavesItsMasterWeights) {
   const std::string zero3{std::istreambuf_iterator<char>(a), {}};
   EXPECT_FALSE(zero3.empty());
   EXPECT_EQ(zero3, (std::string{std::istreambuf_iterator<char>(b), {}}));
+}
+
+TEST_F(EndToEnd, StepsThatOverflowUnderARingAreNotTakenForWrongSums) {
+  const CommandOutcome outcome =
+      run("compare --steps 12 --ranks 3 --stages ddp,zero3 --reduction ring --precision fp16 "
+          "--loss-scale-power 24 --loss-scale-hysteresis 1",
+          "run");
+
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  const Comparison comparison = report("run");
+  const std::vector<StepRecord>& steps = comparison.stages[1].result.steps();
+  EXPECT_TRUE(steps.front().skipped);
+  EXPECT_FALSE(steps.back().skipped);
 }
 
 TEST_F(EndToEnd, SixteenBitsHaveANoiseFloorAlthoughTheStagesAreEqual) {
