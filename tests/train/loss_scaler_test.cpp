@@ -31,7 +31,7 @@ TEST(LossScaler, KeepsAFixedScaleWhateverHappens) {
   EXPECT_EQ(scaler.scale(), 8);
 }
 
-TEST(LossScaler, StartsAtDeepSpeedsDefault) { EXPECT_EQ(LossScaler({}).scale(), 65536); }
+TEST(LossScaler, StartsAtDeepSpeedsDefault) { EXPECT_EQ(LossScaler(LossScaleSettings{}).scale(), 65536); }
 
 TEST(LossScaler, ForgivesOneOverflowLessThanTheHysteresisAndThenHalvesEachTime) {
   LossScaler scaler(dynamic(4, 1000, 3));
