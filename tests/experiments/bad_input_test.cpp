@@ -254,8 +254,9 @@ TEST(Help, ShowsDefaultsAndUnitsAndExitsWithZero) {
   const CommandOutcome outcome = run_command("compare --help");
 
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out,
-              ContainsRegex("--bucket-mb MIB +MiB of gradients in a bucket \\[0.25\\]"));
+  EXPECT_THAT(
+      outcome.out,
+      ContainsRegex("--bucket-mb MIB +MiB of gradients in a bucket, counted in fp32 \\[0.25\\]"));
   EXPECT_THAT(outcome.out, ContainsRegex("--steps N +optimizer steps \\[60\\]"));
   EXPECT_EQ(outcome.err, "");
 }
