@@ -49,6 +49,14 @@ struct ChecksSettings {
 };
 std::vector<Figure> bench_checks(const ChecksSettings& settings, Remarks& remarks);
 
+/// One rank's step in bf16 against fp32, and with activation checkpoints against without.
+struct RecipesSettings {
+  std::vector<StepShape> shapes = step_shapes();
+  int pairs = 5;
+  double sample_seconds = 1;
+};
+std::vector<Figure> bench_recipes(const RecipesSettings& settings, Remarks& remarks);
+
 /// Collectives between the ranks of `world`. Every process of the world calls it and gets the same
 /// figures.
 struct CollectivesSettings {

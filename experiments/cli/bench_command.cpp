@@ -13,8 +13,9 @@
 namespace zerolab {
 namespace {
 
-const std::vector<std::string> kTopics = {"steps",   "stages", "checks",  "collectives",
-                                          "kernels", "memory", "compare", "time-model"};
+const std::vector<std::string> kTopics = {"steps",   "stages",      "checks",
+                                          "recipes", "collectives", "kernels",
+                                          "memory",  "compare",     "time-model"};
 
 struct BenchOptions {
   std::vector<std::string> topics = {"all"};
@@ -91,6 +92,11 @@ class Measuring {
     }
     if (wants(options_, "checks")) {
       add(bench_checks(repeated(options_, ChecksSettings{}), remarks));
+    }
+    if (wants(options_, "recipes")) {
+      RecipesSettings settings = repeated(options_, RecipesSettings{});
+      settings.shapes = chosen_shapes(options_);
+      add(bench_recipes(settings, remarks));
     }
     if (wants(options_, "collectives")) {
       add(bench_collectives(world_, repeated(options_, CollectivesSettings{}), remarks));
@@ -176,13 +182,13 @@ void add_bench_command(CLI::App& app, Command& chosen) {
       "bench", "measure speed and memory as ratios against peers and limits, in turn");
   options->command = command;
   command
-      ->add_option(
-          "TOPIC", options->topics,
-          "steps, stages, checks, collectives, kernels, memory, compare, time-model, or all [all]")
+      ->add_option("TOPIC", options->topics,
+                   "steps, stages, checks, recipes, collectives, kernels, memory, compare, "
+                   "time-model, or all [all]")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       ->add_option("--shape", options->shapes,
-                   "of steps, kernels and memory: S, M or L; may be repeated [all three]")
+                   "of steps, recipes, kernels and memory: S, M or L; may be repeated [all three]")
       ->type_name("NAME")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -53,6 +53,20 @@ TEST(StagesBench, ComparesDdpWithIndependentRanksAndZeroWithDdp) {
   EXPECT_EQ(figures[3].name, "zero3");
 }
 
+TEST(RecipesBench, ComparesBf16AndCheckpointsWithThePlainStep) {
+  RecipesSettings settings;
+  settings.shapes = {micro()};
+  settings.pairs = 2;
+  settings.sample_seconds = 0.01;
+  Remarks remarks;
+
+  const std::vector<Figure> figures = bench_recipes(settings, remarks);
+
+  expect_sound(figures, "recipes");
+  ASSERT_EQ(figures.size(), 2U);
+  EXPECT_EQ(figures[0].name, "micro, bf16");
+}
+
 TEST(TimeModelBench, PredictsEveryStageFromRatesThatItMeasures) {
   TimeModelSettings settings;
   settings.model = "gpt-micro";
