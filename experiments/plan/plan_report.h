@@ -8,6 +8,7 @@
 
 #include "experiments/plan/deepspeed_estimate.h"
 #include "experiments/plan/fitting.h"
+#include "experiments/plan/verify.h"
 #include "experiments/report/json_fields.h"
 
 namespace zerolab {
@@ -26,6 +27,7 @@ struct PlanReport {
   std::vector<Capacity> capacities;
   std::optional<Advice> advice;
   std::optional<EstimateComparison> estimate;  ///< with a DeepSpeed JSON, where theirs covers it
+  std::optional<Verification> verification;    ///< with --verify
   std::vector<std::string> notices;            ///< one sentence each
 };
 
