@@ -23,7 +23,7 @@ Json timelines(const PlanRequest& request) {
     const OperationTimes times = operation_times(program);
     const std::size_t first = program.updates[0];
     Json operations = Json::array();
-    for (std::size_t i = first + 1; i < program.operations.size(); ++i) {
+    for (std::size_t i = first + 1; i <= program.updates[1]; ++i) {
       const StepOperation& operation = program.operations[i];
       operations.push_back({{"stream", operation.collective ? "communication" : "compute"},
                             {"name", operation.name},
