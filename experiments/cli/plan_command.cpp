@@ -99,7 +99,9 @@ int plan(Console& console, const PlanCommand& command) {
   PlanRequest request = plan_request(command.plan, notices);
   if (command.verify) require_verifiable(request);
   PlanReport report = make_plan(std::move(request), std::move(notices));
-  if (!command.plan.config_file.empty()) add_estimate(command.plan, report);
+  if (!command.plan.config_file.empty()) {
+    add_estimate(read_deepspeed_plan(command.plan.config_file), report);
+  }
   const std::vector<StageReplay> replays = replays_of(command, report.request);
   if (command.verify) {
     report.verification = verify_plan(report.request, [&](const std::string& stage) {
