@@ -37,7 +37,7 @@ void write(Console& console, const std::string& target, const std::string& text)
 int print_published_tables(Console& console) {
   std::vector<RecomputedFigure> figures;
   for (const PublishedFigure& figure : published_figures()) figures.push_back(recompute(figure));
-  console.out << published_page(figures);
+  console.out << published_page(figures, published_disagreements());
   return 0;
 }
 
@@ -93,25 +93,28 @@ std::vector<StageReplay> replays_of(const PlanCommand& command, const PlanReques
   return replays;
 }
 
-int run_verification(Console& console, const PlanRequest& request) {
-  const Verification verification = verify_plan(
-      request, [&](const std::string& stage) { console.err << "running " << stage << "\n"; });
-  console.out << "\n" << verification_text(verification);
-  return verification.agrees() ? 0 : 1;
-}
-
 int plan(Console& console, const PlanCommand& command) {
   if (command.published_tables) return print_published_tables(console);
   std::vector<std::string> notices;
   PlanRequest request = plan_request(command.plan, notices);
   if (command.verify) require_verifiable(request);
   PlanReport report = make_plan(std::move(request), std::move(notices));
-  if (!command.plan.config_file.empty()) add_estimate(command.plan, report);
+  if (!command.plan.config_file.empty()) {
+    add_estimate(read_deepspeed_plan(command.plan.config_file), report);
+  }
   const std::vector<StageReplay> replays = replays_of(command, report.request);
+  if (command.verify) {
+    report.verification = verify_plan(report.request, [&](const std::string& stage) {
+      console.err << "running " << stage << "\n";
+    });
+  }
 
   const bool piped = command.json == "-" || command.csv == "-" || command.trace == "-";
   if (!piped) console.out << plan_text(report);
   if (!piped && !replays.empty()) console.out << "\n" << replay_text(replays);
+  if (!piped && report.verification) {
+    console.out << "\n" << verification_text(*report.verification);
+  }
   if (!command.json.empty()) write(console, command.json, dumped(plan_json(report), 2) + "\n");
   if (!command.csv.empty()) write(console, command.csv, plan_csv(report));
   if (!command.trace.empty()) write(console, command.trace, replay_trace(replays.front()));
@@ -119,7 +122,7 @@ int plan(Console& console, const PlanCommand& command) {
     const std::string notice = draw_plan(report, command.plots);
     if (!notice.empty()) console.err << notice << "\n";
   }
-  return command.verify ? run_verification(console, report.request) : 0;
+  return !report.verification || report.verification->agrees() ? 0 : 1;
 }
 
 void add_output_options(CLI::App& command, PlanCommand& o) {

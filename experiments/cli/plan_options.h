@@ -32,7 +32,4 @@ void add_plan_options(CLI::App& command, PlanOptions& options);
 /// \throws BadInput for a name or a number that makes no sense.
 PlanRequest plan_request(const PlanOptions& options, std::vector<std::string>& notices);
 
-/// With --config: DeepSpeed's estimate beside the plan, or a notice that says why there is none.
-void add_estimate(const PlanOptions& options, PlanReport& report);
-
 }  // namespace zerolab

@@ -27,11 +27,11 @@ double layer_activation_bytes(const ActivationShape& shape, Recompute recompute,
 
 double outer_activation_bytes(const ActivationShape& shape) {
   const double sb = shape.s * shape.b;
-  return sb * shape.h + 4 * sb * (shape.h + shape.V);
+  return sb * shape.h + 4 * sb * (shape.h + shape.vocabulary);
 }
 
 std::int64_t planned_activation_bytes(const Recipe& recipe, const ActivationShape& shape) {
-  double bytes = shape.L * layer_activation_bytes(shape, recipe.recompute);
+  double bytes = shape.layers * layer_activation_bytes(shape, recipe.recompute);
   if (recipe.recompute == Recompute::kFull)
     bytes += layer_activation_bytes(shape, Recompute::kNone);
   const double dtype_factor = recipe.run.precision == "fp32" ? 2 : 1;

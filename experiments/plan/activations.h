@@ -9,9 +9,10 @@
 namespace zerolab {
 
 /// The letters of the formulas: s tokens of a sequence, b sequences of a micro-batch, h hidden
-/// size, a attention heads, L layers, V vocabulary.
+/// size, a attention heads.
 struct ActivationShape {
-  double s = 0, b = 0, h = 0, a = 0, L = 0, V = 0;
+  double s = 0, b = 0, h = 0, a = 0;
+  double layers = 0, vocabulary = 0;
 };
 ActivationShape activation_shape(const Recipe& recipe, const PlannedModel& model);
 

@@ -22,7 +22,7 @@ void require_number(const char* option, double value) {
 }  // namespace
 
 const std::vector<DeviceSpec>& known_devices() {
-  static const std::vector<DeviceSpec> devices = {
+  static const std::vector<DeviceSpec> kDevices = {
       {"v100-32", "V100-32GB SXM3", 125 * kTera, kTypicalShare * 125 * kTera, 32 * kGiga,
        0.9 * kTera, 150 * kGiga, 6.25 * kGiga, 16},
       {"a100-80", "A100-80GB SXM", 312 * kTera, 271.2 * kTera, 80 * kGiga, 2.0 * kTera, 300 * kGiga,
@@ -36,7 +36,7 @@ const std::vector<DeviceSpec>& known_devices() {
       {"mi300x", "MI300X", 1307.4 * kTera, 668.4 * kTera, 192 * kGiga, 5.3 * kTera, 448 * kGiga,
        50 * kGiga, 8},
   };
-  return devices;
+  return kDevices;
 }
 
 const DeviceSpec& device_named(const std::string& name) {

@@ -28,7 +28,7 @@ double block_bytes(const Recipe& recipe, const PlannedModel& model) {
 double head_bytes(const Recipe& recipe, const PlannedModel& model) {
   if (!model.spec.is_gpt()) return block_bytes(recipe, model);
   const ActivationShape shape = activation_shape(recipe, model);
-  return 4 * shape.s * shape.b * shape.V;
+  return 4 * shape.s * shape.b * shape.vocabulary;
 }
 
 /// What backward computes once more, over a forward pass of the block.

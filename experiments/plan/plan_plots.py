@@ -15,7 +15,10 @@ _SPEC.loader.exec_module(plots)
 plt = plots.plt
 
 BYTE_UNITS = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
-TIMES = {"computing": ("#0072b2", ""), "communication that is not hidden": ("#d55e00", "///")}
+TIMES = {"computing": ("#0072b2", ""), "exposed communication": ("#d55e00", "///")}
+WORK = {"forward": ("#0072b2", ""), "backward": ("#009e73", ""), "update": ("#f0e442", ""),
+        "all_reduce": ("#cc79a7", ""), "reduce_scatter": ("#d55e00", ""),
+        "all_gather": ("#56b4e9", "")}
 NODES = {"inside nodes": ("#56b4e9", ""), "between nodes": ("#d55e00", "///")}
 
 
@@ -94,9 +97,36 @@ def plot_time(plan):
     def parts(stage):
         time = stage["time"]
         return {"computing": time["step_seconds"] - time["exposed_communication_seconds"],
-                "communication that is not hidden": time["exposed_communication_seconds"]}
+                "exposed communication": time["exposed_communication_seconds"]}
 
     return bars(plan, parts, TIMES, factor, f"one step, {unit}", "Planned time of a step")
+
+
+def plot_timeline(plan):
+    """What the two streams of a rank do in one step, stage by stage."""
+    figure, axes = plt.subplots(figsize=(8.2, 1.2 + 1.1 * len(plan["timelines"])),
+                                constrained_layout=True)
+    longest = max(o["end"] for t in plan["timelines"] for o in t["operations"])
+    factor, unit = (1, "seconds") if longest >= 1 else (1e-3, "milliseconds")
+    names, ticks = set(), []
+    for row, timeline in enumerate(plan["timelines"]):
+        for stream, offset in (("compute", 0.2), ("communication", -0.2)):
+            y = len(plan["timelines"]) - row + offset
+            ticks.append((y, f'{timeline["stage"]}, {stream}'))
+            for name, (color, _) in WORK.items():
+                spans = [(o["begin"] / factor, (o["end"] - o["begin"]) / factor)
+                         for o in timeline["operations"]
+                         if o["stream"] == stream and o["name"] == name]
+                if spans:
+                    names.add(name)
+                    axes.broken_barh(spans, (y - 0.17, 0.34), facecolor=color, edgecolor=plots.INK,
+                                     linewidth=0.15)
+    axes.set_yticks([y for y, _ in ticks], [label for _, label in ticks])
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel(f"{unit} after the update of the step before")
+    axes.set_title("Planned timeline of a step\n" + subtitle(plan))
+    axes.legend(handles=plots.legend_of(names, WORK), loc="center left", bbox_to_anchor=(1.01, 0.5))
+    return figure
 
 
 def against_ranks(plan, key, factor, ylabel, title, limit=None):
@@ -144,6 +174,7 @@ def wanted(plan):
         yield "plan_nodes", plot_nodes
     if all("time" in s for s in plan["stages"]):
         yield "plan_time", plot_time
+        yield "plan_timeline", plot_timeline
     yield "plan_memory_by_ranks", plot_memory_by_ranks
     if any(p["largest_model_parameters"] for p in plan["sweep"]):
         yield "plan_largest_model", plot_largest_model

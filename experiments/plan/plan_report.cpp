@@ -117,6 +117,18 @@ Json estimate_json(const EstimateComparison& comparison) {
           {"items", std::move(lines)}};
 }
 
+Json verification_json(const Verification& verification) {
+  Json quantities = Json::array();
+  for (const VerifiedQuantity& quantity : verification.quantities) {
+    quantities.push_back({{"stage", quantity.stage},
+                          {"quantity", quantity.name},
+                          {"rank", quantity.rank},
+                          {"planned", quantity.predicted},
+                          {"measured", quantity.measured}});
+  }
+  return {{"agrees", verification.agrees()}, {"quantities", std::move(quantities)}};
+}
+
 class Csv {
  public:
   template <class T>
@@ -190,6 +202,7 @@ Json plan_json(const PlanReport& report) {
     json["advice"] = {{"stage", report.advice->stage}, {"reason", report.advice->reason}};
   }
   if (report.estimate) json["deepspeed_estimate"] = estimate_json(*report.estimate);
+  if (report.verification) json["verification"] = verification_json(*report.verification);
   json["notices"] = report.notices;
   return json;
 }

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/plan/deepspeed_estimate.h"
+#include "experiments/plan/deepspeed_input.h"
 #include "experiments/plan/fitting.h"
+#include "experiments/plan/verify.h"
 #include "experiments/report/json_fields.h"
 
 namespace zerolab {
@@ -26,11 +27,15 @@ struct PlanReport {
   std::vector<Capacity> capacities;
   std::optional<Advice> advice;
   std::optional<EstimateComparison> estimate;  ///< with a DeepSpeed JSON, where theirs covers it
+  std::optional<Verification> verification;    ///< with --verify
   std::vector<std::string> notices;            ///< one sentence each
 };
 
 /// Everything that follows from the request. \throws BadInput
 PlanReport make_plan(PlanRequest request, std::vector<std::string> notices = {});
+
+/// DeepSpeed's estimate for this JSON beside the plan, or a notice that says why there is none.
+void add_estimate(const DeepSpeedPlanInput& input, PlanReport& report);
 
 /// For people. Decimal units, GB of 1e9 bytes; the largest total in GiB too.
 std::string plan_text(const PlanReport& report);

@@ -79,7 +79,8 @@ GptConfig proportions(double parameters, const ModelRequest& request) {
   gpt.layers = request.layers;
   gpt.channels = request.hidden;
   if (gpt.layers == 0 && gpt.channels == 0) {
-    gpt.layers = std::lround(std::cbrt(parameters / (12.0 * kAspect * kAspect)));
+    const double layers = std::cbrt(parameters / (12.0 * kAspect * kAspect));
+    gpt.layers = std::max<std::int64_t>(1, std::llround(layers));
   }
   if (gpt.layers == 0) {
     const auto hidden = static_cast<double>(gpt.channels);

@@ -48,7 +48,7 @@ double utilisation(const FormulaArguments& a) {
 double infinity_activations(const FormulaArguments& a) {
   const ActivationShape shape{kInfinitySequence, kInfinityBatch, h(a), a.number("a"), l(a), 0};
   // bsz · seq · (16 hd + 2 heads · seq) elements of two bytes a layer.
-  return 2 * shape.L * shape.b * shape.s * (16 * shape.h + 2 * shape.a * shape.s) / kTiB;
+  return 2 * shape.layers * shape.b * shape.s * (16 * shape.h + 2 * shape.a * shape.s) / kTiB;
 }
 
 double infinity_awm(const FormulaArguments& a) {

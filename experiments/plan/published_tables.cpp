@@ -112,7 +112,20 @@ std::vector<PublishedFigure> read_published_figures(const std::string& path) {
 }
 
 std::vector<PublishedFigure> published_figures() {
-  return read_published_figures(ZEROLAB_PUBLISHED);
+  return read_published_figures(ZEROLAB_PUBLISHED "/figures.json");
+}
+
+std::vector<Disagreement> published_disagreements() {
+  const std::string path = ZEROLAB_PUBLISHED "/disagreements.json";
+  const Json json = read_json_file(path);
+  const JsonField root(json, path);
+  std::vector<Disagreement> disagreements;
+  for (std::size_t i = 0; i < root.size(); ++i) {
+    const JsonField entry = root[i];
+    disagreements.push_back({entry["what"].text(), entry["readings"].text(),
+                             entry["followed"].text(), entry["why"].text()});
+  }
+  return disagreements;
 }
 
 RecomputedFigure recompute(const PublishedFigure& figure) {
@@ -122,7 +135,8 @@ RecomputedFigure recompute(const PublishedFigure& figure) {
   return result;
 }
 
-std::string published_page(const std::vector<RecomputedFigure>& figures) {
+std::string published_page(const std::vector<RecomputedFigure>& figures,
+                           const std::vector<Disagreement>& disagreements) {
   const auto differing =
       std::ranges::count_if(figures, [](const RecomputedFigure& figure) { return !figure.agrees; });
   std::string text = kHead;
@@ -139,6 +153,11 @@ std::string published_page(const std::vector<RecomputedFigure>& figures) {
     text += fmt::format("| {} | {}{}{} | {} | {} | {} |\n", f.row, f.published,
                         f.unit.empty() ? "" : " ", f.unit, ours_text(figure),
                         difference_text(figure), reason_of(figure));
+  }
+  text += "\n## Where sources contradict each other\n\n";
+  text += "| what | readings | followed | why |\n|---|---|---|---|\n";
+  for (const Disagreement& d : disagreements) {
+    text += fmt::format("| {} | {} | {} | {} |\n", d.what, d.readings, d.followed, d.why);
   }
   return text;
 }

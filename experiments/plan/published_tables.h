@@ -20,6 +20,11 @@ struct PublishedFigure {
   std::string reason, source;
 };
 
+/// Where sources contradict each other (published/disagreements.json).
+struct Disagreement {
+  std::string what, readings, followed, why;
+};
+
 struct RecomputedFigure {
   PublishedFigure figure;
   double ours = 0;
@@ -30,11 +35,14 @@ struct RecomputedFigure {
 std::vector<PublishedFigure> read_published_figures(const std::string& path);
 /// Those of this repository.
 std::vector<PublishedFigure> published_figures();
+std::vector<Disagreement> published_disagreements();
 
 /// \throws BadInput for an unknown formula, argument or way of printing.
 RecomputedFigure recompute(const PublishedFigure& figure);
 
-/// docs/published-tables.md: every table with published, ours, difference and reason.
-std::string published_page(const std::vector<RecomputedFigure>& figures);
+/// docs/published-tables.md: every table with published, ours, difference and reason, and which of
+/// contradictory readings is followed.
+std::string published_page(const std::vector<RecomputedFigure>& figures,
+                           const std::vector<Disagreement>& disagreements);
 
 }  // namespace zerolab

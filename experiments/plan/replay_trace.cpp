@@ -25,7 +25,7 @@ RankResult spans_of(const StageReplay& stage, int rank) {
   RankResult result;
   result.rank = rank;
   const RankReplay& replayed = stage.replay.ranks[static_cast<std::size_t>(rank)];
-  for (std::size_t i = stage.program.updates[0] + 1; i < replayed.operations.size(); ++i) {
+  for (std::size_t i = stage.program.updates[0] + 1; i <= stage.program.updates[1]; ++i) {
     const StepOperation& operation = stage.program.operations[i];
     const ReplayedOperation& times = replayed.operations[i];
     if (times.start > times.begin) {
