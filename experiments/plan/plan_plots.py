@@ -3,15 +3,15 @@
 
     plan_plots.py DIR/report.json DIR      writes DIR/plan_memory.png, DIR/plan_memory.svg, …
 """
-import importlib.util
 import json
 import pathlib
 import sys
 
-_SPEC = importlib.util.spec_from_file_location(
-    "plots", pathlib.Path(__file__).resolve().parent.parent / "report" / "plots.py")
-plots = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(plots)
+# The charts of a run and of a plan look alike.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "report"))
+import plot_style  # noqa: E402
+import plots  # noqa: E402
+
 plt = plots.plt
 
 BYTE_UNITS = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
@@ -133,7 +133,7 @@ def against_ranks(plan, key, factor, ylabel, title, limit=None):
     figure, axes = plt.subplots(figsize=(8.2, 5.0), constrained_layout=True)
     for index, stage in enumerate([s["stage"] for s in plan["stages"]]):
         points = [p for p in plan["sweep"] if p["stage"] == stage and p[key] > 0]
-        color, style, marker = plots.line_of(index, index == 0)
+        color, style, marker = plot_style.line_of(index, index == 0)
         axes.plot([p["ranks"] for p in points], [p[key] / factor for p in points], color=color,
                   linestyle=style, marker=marker, markersize=5, label=stage,
                   linewidth=1.4 + 0.8 * (len(plan["stages"]) - 1 - index))

@@ -90,7 +90,9 @@ TEST(PlanCommand, DrawsWhatItPlanned) {
       run_command({"plan", "--parameters", "1e9", "--ranks", "16", "--device", "v100-32",
                    "--precision", "fp16", "--plots", directory / "plots"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  if (outcome.err.find("no plots") != std::string::npos) GTEST_SKIP() << outcome.err;
+  if (outcome.err.find("no Python with matplotlib") != std::string::npos) {
+    GTEST_SKIP() << outcome.err;
+  }
   for (const char* name :
        {"memory", "traffic", "time", "timeline", "memory_by_ranks", "largest_model"}) {
     EXPECT_TRUE(std::filesystem::exists(directory / ("plots/plan_" + std::string(name) + ".svg")))
