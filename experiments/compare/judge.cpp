@@ -29,6 +29,16 @@ std::string unsound(const StageResult& result, const Terms& terms) {
   return what_hides_faults(result);
 }
 
+/// Whether every rank has every step, whatever is in it.
+bool has_shape(const StageResult& result, const Terms& terms) {
+  const auto steps = static_cast<std::size_t>(terms.steps);
+  return static_cast<int>(result.ranks.size()) == terms.ranks &&
+         std::ranges::all_of(result.ranks, [&](const RankResult& rank) {
+           return rank.steps.size() == steps &&
+                  (!terms.fingerprints || rank.fingerprints.size() == steps + 1);
+         });
+}
+
 std::string compared(const Terms& terms) {
   return terms.fingerprints ? "losses, norms and fingerprints of all steps have the same bits"
                             : "losses and norms have the same bits; fingerprints were not taken";
@@ -48,7 +58,13 @@ Judgement judge_bits(const StageResult& reference, const StageResult& candidate,
                      const Terms& terms) {
   std::optional<Judgement> findings = judge_findings(candidate);
   if (const std::string missing = unsound(candidate, terms); !missing.empty()) {
-    return findings ? *findings : diverged(missing);
+    Judgement judgement = findings ? *findings : diverged(missing);
+    // A curve that ends in NaN has a place where it left the reference.
+    if (has_shape(candidate, terms) && unsound(reference, terms).empty()) {
+      judgement.difference =
+          first_difference(evidence_of(reference), evidence_of(candidate), terms.tensors);
+    }
+    return judgement;
   }
   if (const std::string missing = unsound(reference, terms); !missing.empty()) {
     return diverged(fmt::format("there is nothing to compare with: {}", missing));
