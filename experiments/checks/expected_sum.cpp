@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "stages/core/convert.h"
 #include "stages/core/error.h"
@@ -42,7 +43,18 @@ double unit_of(DType type) {
   return type == DType::kFloat16 ? 0x1p-11 : 0;
 }
 
+double roundings_of(std::int64_t terms, SumTypes types) {
+  const bool narrow = unit_of(types.travelling) > 0 || unit_of(types.accumulators) > 0;
+  return static_cast<double>(narrow ? 2 * terms : terms - 1);
+}
+
 }  // namespace
+
+double relative_bound(std::int64_t terms, SumTypes types) {
+  const double narrowest = std::max(unit_of(types.travelling), unit_of(types.accumulators));
+  const double ku = roundings_of(terms, types) * (narrowest + 0x1p-24);
+  return ku < 1 ? ku / (1 - ku) : std::numeric_limits<double>::infinity();
+}
 
 Values sum_in_rank_order(const SumTerms& terms, SumTypes types) {
   Values total;
@@ -94,10 +106,10 @@ Values sum_over_tree(const SumTerms& terms, SumTypes types) {
 BoundedSum sum_in_any_order(const SumTerms& terms, SumTypes types) {
   const std::size_t count = terms.front().front().size();
   BoundedSum result{std::vector<double>(count), std::vector<double>(count), {}};
-  std::size_t additions = 0;
+  std::int64_t added = 0;
   for (const auto& ranks : terms) {
     for (const auto& term : ranks) {
-      ++additions;
+      ++added;
       for (std::size_t i = 0; i < count; ++i) {
         result.sum[i] += static_cast<double>(term[i]);
         result.bound[i] += std::abs(static_cast<double>(term[i]));
@@ -105,13 +117,14 @@ BoundedSum sum_in_any_order(const SumTerms& terms, SumTypes types) {
     }
   }
   result.magnitude = result.bound;
-  const double narrow = std::max(unit_of(types.travelling), unit_of(types.accumulators));
-  const auto terms_added = static_cast<double>(additions);
-  const double roundings = narrow > 0 ? 2 * terms_added : terms_added - 1;
-  const double ku = roundings * (narrow + 0x1p-24);
+  const double relative = relative_bound(added, types);
   const bool fp16 = types.travelling == DType::kFloat16 || types.accumulators == DType::kFloat16;
-  const double below_normal = fp16 ? roundings * 0x1p-25 : 0;
-  for (double& bound : result.bound) bound = (bound + below_normal) * ku / (1 - ku) + below_normal;
+  const double below_normal = fp16 ? roundings_of(added, types) * 0x1p-25 : 0;
+  for (double& bound : result.bound) {
+    const double magnitude = bound + below_normal;
+    // 0 times no bound is still nothing.
+    bound = (magnitude > 0 ? magnitude * relative : 0) + below_normal;
+  }
   return result;
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
+#include "experiments/checks/expected_sum.h"
 #include "experiments/predict/setting.h"
 
 namespace zerolab {
@@ -103,14 +103,8 @@ std::vector<Switch> switches_between(const RunConfig& a, const RunConfig& b) {
 
 double gradient_bound(const RunConfig& config) {
   const StateTypes types = state_types(config);
-  const auto unit = [](DType type) {
-    return type == DType::kBFloat16 ? 0x1p-8 : type == DType::kFloat16 ? 0x1p-11 : 0.0;
-  };
-  const double narrowest = std::max(unit(types.travelling), unit(types.accumulators));
-  const double terms = static_cast<double>(config.ranks) * config.accumulate;
-  const double roundings = narrowest > 0 ? 2 * terms : terms - 1;
-  const double ku = roundings * (narrowest + 0x1p-24);
-  return ku < 1 ? 2 * ku / (1 - ku) : std::numeric_limits<double>::infinity();
+  return 2 * relative_bound(std::int64_t{config.ranks} * config.accumulate,
+                            {types.travelling, types.accumulators});
 }
 
 }  // namespace zerolab

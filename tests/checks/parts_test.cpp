@@ -141,6 +141,16 @@ TEST(ExpectedSum, BoundOf16BitsHoldsForARoundingAtEachAddition) {
   EXPECT_LT(bounded.bound[0], 0.2);
 }
 
+// 2·64 roundings of 2⁻⁸ reach one half, 2·128 reach one: a negative bound would call every sum
+// wrong.
+TEST(ExpectedSum, SoManyRoundingsThatTheyHaveNoBoundFindNothing) {
+  const SumTypes types{DType::kBFloat16, DType::kFloat32};
+  EXPECT_NEAR(relative_bound(64, types), 1, 1e-4);
+  EXPECT_TRUE(std::isinf(relative_bound(128, types)));
+  const std::vector<std::vector<float>> values(128, {0.5F});
+  EXPECT_TRUE(std::isinf(sum_in_any_order(terms_of(values, 1), types).bound[0]));
+}
+
 TEST(Ownership, WantsOneOwnerOrACopyOnEveryRank) {
   const ParameterLayout layout = three_tensors();
   const std::vector<OwnedRun> small_and_vector = {{0, false, {0, 5}}, {2, false, {0, 130}}};
