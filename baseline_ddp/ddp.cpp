@@ -11,6 +11,7 @@ Ddp::Ddp(StageParts parts)
                                       parts_.settings.bucket_elements)),
       parameters_(parts_.allocate(partition_.flat_size(), Category::kParameters, "parameters")),
       gradients_(parts_.allocate(partition_.flat_size(), Category::kGradients, "gradients")),
+      frozen_(parts_),
       payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.flat_size())),
       optimizer_(parts_.optimizer(partition_, partition_.flat_size())),
@@ -31,7 +32,9 @@ void Ddp::begin(const MicroBatch& micro_batch) {
   parts_.kernels.zero(parts_.compute, gradients_.view());
 }
 
-View Ddp::acquire(const Use& use) { return parameters_.slice(partition_.unit(use.unit)); }
+UnitView Ddp::acquire(const Use& use) {
+  return {parameters_.slice(partition_.unit(use.unit)), frozen_.unit(use.unit)};
+}
 
 void Ddp::release(const Use&) {}
 
@@ -63,7 +66,10 @@ void Ddp::update_owned(View factor, const StepSettings& settings) {
 
 void Ddp::visit_owned(Category category, const OwnedVisitor& visitor) {
   parts_.compute.wait(reduced_, "gradients reduced");
-  if (category == Category::kParameters) return visit_each(owned_parameters_, visitor);
+  if (category == Category::kParameters) {
+    visit_each(owned_parameters_, visitor);
+    return visit_each(frozen_.slices(), visitor);
+  }
   if (category == Category::kGradients) return visit_each(owned_gradients_, visitor);
   visit_each(replicated_slices(partition_, optimizer_->state(category)), visitor);
 }

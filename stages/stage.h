@@ -24,6 +24,13 @@ namespace zerolab {
 enum class Phase : std::uint8_t { kForward, kRecompute, kBackward };
 std::string_view name_of(Phase phase);
 
+/// A unit's parameters: `layout.unit(id).size` elements that are trained, and `frozen_size` that
+/// are not (usually none). Each part is contiguous.
+struct UnitView {
+  View trained;
+  View frozen;
+};
+
 /// One visit of a unit in a micro-batch.
 struct Use {
   UnitId unit = 0;
@@ -80,12 +87,11 @@ class Stage {
   virtual std::string_view name() const = 0;
 
   virtual void begin(const MicroBatch& micro_batch) = 0;
-  /// The unit's full parameters, `layout.unit(id).size` elements, valid on the compute stream until
-  /// `release`.
-  virtual View acquire(const Use& use) = 0;
+  /// The unit's full parameters, valid on the compute stream until `release`.
+  virtual UnitView acquire(const Use& use) = 0;
   virtual void release(const Use& use) = 0;
-  /// Where backward adds, `layout.unit(id).size` elements. Zeroed before the first backward use of
-  /// a global batch (or micro-batch, where each is reduced).
+  /// Where backward adds, `layout.unit(id).size` elements; not called where that is 0. Zeroed
+  /// before the first backward use of a global batch (or micro-batch, where each is reduced).
   virtual View gradients(const Use& use) = 0;
   /// The unit's gradient is complete for this micro-batch.
   virtual void gradients_ready(const Use& use) = 0;
@@ -97,7 +103,8 @@ class Stage {
   /// fp32 (2): the norm of the mean gradient and the factor of the last `step`.
   virtual View norm_and_factor() const = 0;
 
-  /// Owned slices of `category` one at a time, in flat order, ready on the compute stream.
+  /// Owned slices of `category` one at a time, in flat order (frozen parameters after the trained
+  /// ones), ready on the compute stream.
   /// Categories: kParameters, kGradients (the reduced sum before the factor; between the last
   /// `gradients_ready` and `step`), kFirstMoments, kSecondMoments, kMasterWeights.
   virtual void visit_owned(Category category, const OwnedVisitor& visitor) = 0;

@@ -11,6 +11,7 @@ Zero1::Zero1(StageParts parts)
                                       parts_.settings.bucket_elements)),
       parameters_(parts_.allocate(partition_.flat_size(), Category::kParameters, "parameters")),
       gradients_(parts_.allocate(partition_.flat_size(), Category::kGradients, "gradients")),
+      frozen_(parts_),
       payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.owned_size())),
       optimizer_(parts_.optimizer(partition_, partition_.owned_size())),
@@ -34,12 +35,12 @@ void Zero1::begin(const MicroBatch& micro_batch) {
   parts_.kernels.zero(parts_.compute, gradients_.view());
 }
 
-View Zero1::acquire(const Use& use) {
+UnitView Zero1::acquire(const Use& use) {
   const Range flat = partition_.unit(use.unit);
   for (const int bucket : partition_.pieces_of(flat)) {
     parts_.compute.wait(published_[static_cast<std::size_t>(bucket)], "parameters published");
   }
-  return parameters_.slice(flat);
+  return {parameters_.slice(flat), frozen_.unit(use.unit)};
 }
 
 void Zero1::release(const Use&) {}
@@ -91,7 +92,10 @@ void Zero1::publish() {
 
 void Zero1::visit_owned(Category category, const OwnedVisitor& visitor) {
   parts_.compute.wait(parts_.comm.record(), "gradients reduced, parameters published");
-  if (category == Category::kParameters) return visit_each(owned_parameters_, visitor);
+  if (category == Category::kParameters) {
+    visit_each(owned_parameters_, visitor);
+    return visit_each(frozen_.slices(), visitor);
+  }
   if (category == Category::kGradients) return visit_each(owned_gradients_, visitor);
   visit_each(slices_in_shard(partition_, rank(), optimizer_->state(category)), visitor);
 }

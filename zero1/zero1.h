@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stages/parallel/completion.h"
+#include "stages/parallel/frozen_parameters.h"
 #include "stages/parallel/stage_parts.h"
 #include "stages/stage.h"
 
@@ -23,7 +24,7 @@ class Zero1 : public Stage {
   std::string_view name() const override { return "zero1"; }
 
   void begin(const MicroBatch& micro_batch) override;
-  View acquire(const Use& use) override;
+  UnitView acquire(const Use& use) override;
   void release(const Use& use) override;
   View gradients(const Use& use) override;
   void gradients_ready(const Use& use) override;
@@ -48,6 +49,7 @@ class Zero1 : public Stage {
   Partition partition_;
   Buffer parameters_;                // (flat) all parameters
   Buffer gradients_;                 // (flat) all gradients
+  FrozenParameters frozen_;          // (frozen) parameters that are not trained, whole
   GradientPayload payload_;          // (largest bucket), where gradients travel in another type
   GradientAccumulator accumulator_;  // (flat/N) sums over micro-batches
   std::unique_ptr<Optimizer> optimizer_;  // states of (flat/N) elements

@@ -11,6 +11,7 @@ Zero2::Zero2(StageParts parts)
                                       parts_.settings.bucket_elements)),
       parameters_(parts_.allocate(partition_.flat_size(), Category::kParameters, "parameters")),
       gradients_(parts_.allocate(partition_.owned_size(), Category::kGradients, "gradients")),
+      frozen_(parts_),
       payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.owned_size())),
       optimizer_(parts_.optimizer(partition_, partition_.owned_size())),
@@ -41,12 +42,12 @@ void Zero2::begin(const MicroBatch& micro_batch) {
   completion_.begin(micro_batch.uses);
 }
 
-View Zero2::acquire(const Use& use) {
+UnitView Zero2::acquire(const Use& use) {
   const Range flat = partition_.unit(use.unit);
   for (const int bucket : partition_.pieces_of(flat)) {
     parts_.compute.wait(published_[static_cast<std::size_t>(bucket)], "parameters published");
   }
-  return parameters_.slice(flat);
+  return {parameters_.slice(flat), frozen_.unit(use.unit)};
 }
 
 void Zero2::release(const Use&) {}
@@ -68,7 +69,8 @@ void Zero2::gradients_ready(const Use& use) {
 void Zero2::fill_buckets(UnitId unit) {
   Buffer& gradient = unit_gradients_[static_cast<std::size_t>(unit)];
   const Range flat = partition_.unit(unit);
-  const bool last = unit + 1 == static_cast<UnitId>(partition_.unit_count());
+  const bool last =
+      flat.end == partition_.unit(static_cast<UnitId>(partition_.unit_count()) - 1).end;
   for (const int bucket : partition_.pieces_of(flat)) {
     const Range piece = partition_.piece(bucket);
     const Range part = intersect(flat, piece);
@@ -127,7 +129,10 @@ void Zero2::publish() {
 
 void Zero2::visit_owned(Category category, const OwnedVisitor& visitor) {
   parts_.compute.wait(parts_.comm.record(), "gradients reduced, parameters published");
-  if (category == Category::kParameters) return visit_each(owned_parameters_, visitor);
+  if (category == Category::kParameters) {
+    visit_each(owned_parameters_, visitor);
+    return visit_each(frozen_.slices(), visitor);
+  }
   if (category == Category::kGradients) return visit_each(owned_gradients_, visitor);
   visit_each(slices_in_shard(partition_, rank(), optimizer_->state(category)), visitor);
 }

@@ -10,6 +10,7 @@ Zero3::Zero3(StageParts parts)
       partition_(Partition::by_unit(parts_.layout, parts_.comm.world_size())),
       parameters_(parts_.allocate(partition_.owned_size(), Category::kParameters, "parameters")),
       gradients_(parts_.allocate(partition_.owned_size(), Category::kGradients, "gradients")),
+      frozen_(parts_),
       payload_(parts_.payload(partition_.largest_piece())),
       accumulator_(parts_.accumulator(partition_.owned_size())),
       optimizer_(parts_.optimizer(partition_, partition_.owned_size())),
@@ -37,13 +38,14 @@ void Zero3::begin(const MicroBatch& micro_batch) {
   position_ = 0;
 }
 
-View Zero3::acquire(const Use& use) {
+UnitView Zero3::acquire(const Use& use) {
   if (!use.reads_parameters) return {};
   Gathered& unit = gathered_[static_cast<std::size_t>(use.unit)];
-  if (unit.parameters.empty()) gather(use.unit);
+  if (unit.empty()) gather(use.unit);
   if (parts_.settings.overlap) prefetch();
   parts_.compute.wait(unit.arrived, "unit gathered");
-  return unit.parameters.slice(0, parts_.layout.unit(use.unit).size);
+  const UnitLayout& layout = parts_.layout.unit(use.unit);
+  return {unit.parameters.slice(0, layout.size), unit.frozen.slice(0, layout.frozen_size)};
 }
 
 void Zero3::prefetch() {
@@ -52,7 +54,7 @@ void Zero3::prefetch() {
   for (std::size_t next = position_ + 1; next < micro_batch_.uses.size(); ++next) {
     const Use& use = micro_batch_.uses[next];
     if (!use.reads_parameters || use.unit == current) continue;
-    if (gathered_[static_cast<std::size_t>(use.unit)].parameters.empty()) gather(use.unit);
+    if (gathered_[static_cast<std::size_t>(use.unit)].empty()) gather(use.unit);
     return;
   }
 }
@@ -60,12 +62,15 @@ void Zero3::prefetch() {
 void Zero3::gather(UnitId unit) {
   const Range whole = partition_.piece(unit);
   Gathered& target = gathered_[static_cast<std::size_t>(unit)];
-  target.parameters =
-      parts_.allocate_on(parts_.comm.stream(), whole.size(), Category::kGatheredParameters,
-                         "parameters of " + parts_.layout.unit(unit).name);
-  parts_.comm.all_gather(
-      parameters_.slice(partition_.in_shard(unit)), target.parameters.view(),
-      {"all-gather parameters", Traffic::kTraining, parts_.layout.unit(unit).name});
+  if (!whole.empty()) {
+    target.parameters =
+        parts_.allocate_on(parts_.comm.stream(), whole.size(), Category::kGatheredParameters,
+                           "parameters of " + parts_.layout.unit(unit).name);
+    parts_.comm.all_gather(
+        parameters_.slice(partition_.in_shard(unit)), target.parameters.view(),
+        {"all-gather parameters", Traffic::kTraining, parts_.layout.unit(unit).name});
+  }
+  target.frozen = frozen_.gather(parts_, unit);
   target.arrived = parts_.comm.record();
 }
 
@@ -76,7 +81,7 @@ void Zero3::release(const Use& use) {
   const bool used_next = position_ < micro_batch_.uses.size() &&
                          micro_batch_.uses[position_].unit == use.unit &&
                          micro_batch_.uses[position_].reads_parameters;
-  if (!used_next) gathered_[static_cast<std::size_t>(use.unit)].parameters.reset();  // freed here
+  if (!used_next) gathered_[static_cast<std::size_t>(use.unit)].free();  // freed here
 }
 
 View Zero3::gradients(const Use& use) {
@@ -94,7 +99,8 @@ void Zero3::gradients_ready(const Use& use) {
 }
 
 void Zero3::reduce_unit(UnitId unit) {
-  gradients({.unit = unit});  // zeros, if the micro-batch used the unit on no rank
+  if (partition_.piece(unit).empty()) return;  // all of it is frozen
+  gradients({.unit = unit});                   // zeros, if the micro-batch used the unit on no rank
   Buffer& whole = unit_gradients_[static_cast<std::size_t>(unit)];
   const View slice = gradients_.slice(partition_.in_shard(unit));
   parts_.comm.wait(parts_.compute.record(), "gradients of the unit complete");
@@ -124,7 +130,10 @@ void Zero3::update_owned(View factor, const StepSettings& settings) {
 
 void Zero3::visit_owned(Category category, const OwnedVisitor& visitor) {
   parts_.compute.wait(parts_.comm.record(), "gradients reduced");
-  if (category == Category::kParameters) return visit_each(owned_parameters_, visitor);
+  if (category == Category::kParameters) {
+    visit_each(owned_parameters_, visitor);
+    return visit_each(frozen_.slices(), visitor);
+  }
   if (category == Category::kGradients) return visit_each(owned_gradients_, visitor);
   visit_each(slices_in_shard(partition_, rank(), optimizer_->state(category)), visitor);
 }

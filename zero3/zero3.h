@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stages/parallel/completion.h"
+#include "stages/parallel/frozen_parameters.h"
 #include "stages/parallel/stage_parts.h"
 #include "stages/stage.h"
 
@@ -25,7 +26,7 @@ class Zero3 : public Stage {
   std::string_view name() const override { return "zero3"; }
 
   void begin(const MicroBatch& micro_batch) override;
-  View acquire(const Use& use) override;
+  UnitView acquire(const Use& use) override;
   void release(const Use& use) override;
   View gradients(const Use& use) override;
   void gradients_ready(const Use& use) override;
@@ -50,14 +51,21 @@ class Zero3 : public Stage {
 
   /// A unit's full parameters while they are needed.
   struct Gathered {
-    Buffer parameters;
+    Buffer parameters, frozen;
     Event arrived;
+
+    bool empty() const { return parameters.empty() && frozen.empty(); }
+    void free() {
+      parameters.reset();
+      frozen.reset();
+    }
   };
 
   StageParts parts_;
   Partition partition_;
   Buffer parameters_;                     // (flat/N) this rank's shard of the parameters
   Buffer gradients_;                      // (flat/N) this rank's shard of the gradients
+  FrozenShard frozen_;                    // (frozen/N) of parameters that are not trained
   GradientPayload payload_;               // (largest unit), where gradients travel in another type
   GradientAccumulator accumulator_;       // (flat/N) sums over micro-batches
   std::unique_ptr<Optimizer> optimizer_;  // states of (flat/N) elements

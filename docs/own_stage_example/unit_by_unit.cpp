@@ -9,6 +9,7 @@ UnitByUnit::UnitByUnit(StageParts parts)
       units_(Partition::by_unit(parts_.layout, 1)),
       parameters_(parts_.allocate(units_.flat_size(), Category::kParameters, "parameters")),
       gradients_(parts_.allocate(units_.flat_size(), Category::kGradients, "gradients")),
+      frozen_(parts_),
       accumulator_(parts_.accumulator(units_.flat_size())),
       optimizer_(parts_.optimizer(units_, units_.flat_size())),
       completion_(units_) {
@@ -27,7 +28,9 @@ void UnitByUnit::begin(const MicroBatch& micro_batch) {
   parts_.kernels.zero(parts_.compute, gradients_.view());
 }
 
-View UnitByUnit::acquire(const Use& use) { return parameters_.slice(units_.unit(use.unit)); }
+UnitView UnitByUnit::acquire(const Use& use) {
+  return {parameters_.slice(units_.unit(use.unit)), frozen_.unit(use.unit)};
+}
 
 View UnitByUnit::gradients(const Use& use) { return gradients_.slice(units_.unit(use.unit)); }
 
@@ -62,4 +65,5 @@ void UnitByUnit::visit_owned(Category category, const OwnedVisitor& visitor) {
                       : category == Category::kGradients ? sums
                                                          : optimizer_->state(category);
   visit_each(replicated_slices(units_, values), visitor);
+  if (category == Category::kParameters) visit_each(frozen_.slices(), visitor);
 }

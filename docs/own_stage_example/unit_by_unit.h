@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "stages/parallel/completion.h"
+#include "stages/parallel/frozen_parameters.h"
 #include "stages/parallel/stage_parts.h"
 #include "stages/stage.h"
 
@@ -17,7 +18,7 @@ class UnitByUnit : public zerolab::Stage {
   std::string_view name() const override { return "ddp-unit-by-unit"; }
 
   void begin(const zerolab::MicroBatch& micro_batch) override;
-  zerolab::View acquire(const zerolab::Use& use) override;
+  zerolab::UnitView acquire(const zerolab::Use& use) override;
   void release(const zerolab::Use&) override {}
   zerolab::View gradients(const zerolab::Use& use) override;
   void gradients_ready(const zerolab::Use& use) override;
@@ -34,6 +35,7 @@ class UnitByUnit : public zerolab::Stage {
   zerolab::Partition units_;                       // where each unit lies; nothing is cut
   zerolab::Buffer parameters_;                     // (flat) all parameters
   zerolab::Buffer gradients_;                      // (flat) all gradients
+  zerolab::FrozenParameters frozen_;               // what is not trained, whole
   zerolab::GradientAccumulator accumulator_;       // (flat) sums over micro-batches
   std::unique_ptr<zerolab::Optimizer> optimizer_;  // states of (flat) elements
   zerolab::Completion completion_;

@@ -32,7 +32,7 @@ void ElementSample::append(int tensor, Range elements) {
 ElementSample ElementSample::all(const ParameterLayout& layout) {
   ElementSample sample;
   for (int t = 0; t < static_cast<int>(layout.tensors().size()); ++t) {
-    sample.append(t, {0, layout.tensor(t).count()});
+    if (!layout.tensor(t).frozen) sample.append(t, {0, layout.tensor(t).count()});
   }
   return sample;
 }
@@ -41,6 +41,7 @@ ElementSample ElementSample::drawn(const ParameterLayout& layout, double fractio
                                    std::uint64_t seed, std::int64_t step) {
   ElementSample sample;
   for (int t = 0; t < static_cast<int>(layout.tensors().size()); ++t) {
+    if (layout.tensor(t).frozen) continue;
     const std::int64_t count = layout.tensor(t).count();
     const auto wanted = static_cast<std::int64_t>(
         std::ceil(fraction * static_cast<double>(count) / static_cast<double>(kRunLength)));

@@ -18,7 +18,7 @@ std::vector<OwnedRun> owned_runs(Stage& stage, Category category) {
   return runs;
 }
 
-std::vector<Finding> check_ownership(const ParameterLayout& layout,
+std::vector<Finding> check_ownership(const ParameterLayout& layout, Category category,
                                      const std::vector<std::vector<OwnedRun>>& by_rank,
                                      std::string_view check, std::string_view phase) {
   std::vector<Finding> findings;
@@ -50,7 +50,8 @@ std::vector<Finding> check_ownership(const ParameterLayout& layout,
       if (next == changes.end()) break;
       std::sort(holders.begin(), holders.end());
       const bool distinct = std::adjacent_find(holders.begin(), holders.end()) == holders.end();
-      const std::size_t wanted = replicated ? by_rank.size() : 1;
+      const bool held = !tensor.frozen || category == Category::kParameters;
+      const std::size_t wanted = !held ? 0 : replicated ? by_rank.size() : 1;
       if (distinct && holders.size() == wanted) continue;
       Finding finding;
       finding.check = check;

@@ -23,8 +23,9 @@ struct OwnedRun {
 std::vector<OwnedRun> owned_runs(Stage& stage, Category category);
 
 /// Elements without an owner, with several owners, or replicated on some ranks only; `by_rank`
-/// holds every rank's runs. One finding a run of elements.
-std::vector<Finding> check_ownership(const ParameterLayout& layout,
+/// holds every rank's runs of `category`. Frozen tensors have parameters only. One finding a run of
+/// elements.
+std::vector<Finding> check_ownership(const ParameterLayout& layout, Category category,
                                      const std::vector<std::vector<OwnedRun>>& by_rank,
                                      std::string_view check, std::string_view phase);
 

@@ -188,7 +188,8 @@ class ProvenanceRun {
         by_rank.push_back(Unpacker(text).take_all<OwnedRun>());
       }
       if (ranks_.rank() != 0) continue;  // all ranks see the same
-      for (Finding& finding : check_ownership(layout_, by_rank, "PROV", name_of(category))) {
+      for (Finding& finding :
+           check_ownership(layout_, category, by_rank, "PROV", name_of(category))) {
         report_.findings().add(std::move(finding));
       }
     }

@@ -31,14 +31,14 @@ void ProvenanceModel::walk(Stage& stage, std::span<const Use> uses) {
     if (use.phase == Phase::kBackward) ++visits[static_cast<std::size_t>(use.unit)];
   }
   for (const Use& use : uses) {
-    const View parameters = stage.acquire(use);
+    const UnitView parameters = stage.acquire(use);
     if (use.reads_parameters) {
       Reading& reading = readings_.emplace_back();
       reading.use = use;
-      reading.values.resize(static_cast<std::size_t>(parameters.count));
-      kernels_.download_fp32(compute_, parameters, reading.values.data());
+      read(parameters.trained, reading.trained);
+      read(parameters.frozen, reading.frozen);
     }
-    if (use.phase == Phase::kBackward) {
+    if (use.phase == Phase::kBackward && layout_.unit(use.unit).size > 0) {
       const auto unit = static_cast<std::size_t>(use.unit);
       add_codes(stage, use, visit[unit]++, visits[unit]);
       if (use.completes_gradient) stage.gradients_ready(use);
@@ -47,11 +47,17 @@ void ProvenanceModel::walk(Stage& stage, std::span<const Use> uses) {
   }
 }
 
+void ProvenanceModel::read(View part, std::vector<float>& values) {
+  values.resize(static_cast<std::size_t>(part.count));
+  if (!part.empty()) kernels_.download_fp32(compute_, part, values.data());
+}
+
 void ProvenanceModel::add_codes(Stage& stage, const Use& use, int visit, int visits) {
   const UnitLayout& unit = layout_.unit(use.unit);
   const View gradients = stage.gradients(use);
   host_.assign(static_cast<std::size_t>(unit.size), 0.0F);  // gaps stay 0
   for (const TensorPlace& place : unit.places) {
+    if (layout_.tensor(place.tensor).frozen) continue;
     float* const values = host_.data() + place.offset;
     for (std::int64_t e = visit; e < layout_.tensor(place.tensor).count(); e += visits) {
       values[e] = code_(numbers_.of(place.tensor, e));

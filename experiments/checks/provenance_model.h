@@ -23,7 +23,7 @@ class ProvenanceModel {
   /// What one use read: the whole unit.
   struct Reading {
     Use use;
-    std::vector<float> values;
+    std::vector<float> trained, frozen;
   };
 
   /// `shape` tells layout and uses.
@@ -41,6 +41,8 @@ class ProvenanceModel {
   const ElementNumbers& numbers() const { return numbers_; }
 
  private:
+  /// Copies what a use sees to the host, by the next synchronisation.
+  void read(View part, std::vector<float>& values);
   void add_codes(Stage& stage, const Use& use, int visit, int visits);
 
   const ParameterLayout& layout_;

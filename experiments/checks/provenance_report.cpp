@@ -146,13 +146,16 @@ void ProvenanceReport::check_reading(const ProvenanceModel::Reading& reading, st
     bool operator==(const Wrong&) const = default;
   };
   for (const TensorPlace& place : layout_.unit(reading.use.unit).places) {
-    const float* const values = reading.values.data() + place.offset;
+    const bool frozen = layout_.tensor(place.tensor).frozen;
+    const float* const values = (frozen ? reading.frozen : reading.trained).data() + place.offset;
+    // Frozen elements stay as they were before the first step.
+    const std::int64_t last_update = frozen ? 0 : step - 1;
     const auto number = [&](std::int64_t i) { return numbers_.of(place.tensor, i); };
     for_each_run(
         layout_.tensor(place.tensor).count(),
         [&](std::int64_t i) -> std::optional<Wrong> {
-          if (same_bits(values[i], codes_.code(number(i), step - 1))) return std::nullopt;
-          const auto found = codes_.explain(values[i], number(i), step - 1);
+          if (same_bits(values[i], codes_.code(number(i), last_update))) return std::nullopt;
+          const auto found = codes_.explain(values[i], number(i), last_update);
           return found ? Wrong{true, *found} : Wrong{};
         },
         [&](std::int64_t begin, std::int64_t end, Wrong wrong) {
@@ -167,7 +170,7 @@ void ProvenanceReport::check_reading(const ProvenanceModel::Reading& reading, st
                                    numbers_.describe(number(begin) + wrong.offset.number));
           } else {
             message += fmt::format(" as they were after step {}, not as step {} left them",
-                                   step - 1 + wrong.offset.step, step - 1);
+                                   last_update + wrong.offset.step, last_update);
           }
           add(kFingerprintPhases[1], place.tensor, begin, std::move(message));
         });

@@ -105,6 +105,7 @@ void ReductionCheck::handed_over(UnitId unit, View gradients) {
   const ParameterLayout& layout = context_.model.layout();
   Step& step = steps_.back();
   for (const TensorPlace& place : layout.unit(unit).places) {
+    if (layout.tensor(place.tensor).frozen) continue;
     const Range whole{0, layout.tensor(place.tensor).count()};
     for (const SampledRun& run : step.sample.within(place.tensor, whole)) {
       context_.kernels.download_fp32(
@@ -145,8 +146,8 @@ void ReductionCheck::compare_with_other_ranks() {
       by_rank.push_back(Unpacker(text).take_all<OwnedRun>());
     }
     if (context_.ranks.rank() == 0) {
-      for (Finding& finding :
-           check_ownership(context_.model.layout(), by_rank, name(), kFingerprintPhases[0])) {
+      for (Finding& finding : check_ownership(context_.model.layout(), Category::kGradients,
+                                              by_rank, name(), kFingerprintPhases[0])) {
         findings_.add(std::move(finding));
       }
     }

@@ -14,7 +14,8 @@ std::string unsound(const Evidence& run, int ranks, std::int64_t steps) {
   return missing.empty() ? what_hides_faults(run.result) : missing;
 }
 
-/// A fingerprint of 0 is no fingerprint: each element of a tensor contributes, zeros too.
+/// A fingerprint of 0 is no fingerprint: each element of a tensor contributes, zeros too. Frozen
+/// tensors have parameters only.
 std::string blank_tensor(const Evidence& run, const ParameterLayout& layout) {
   for (const StepFingerprints& step : run.fingerprints) {
     for (std::size_t phase = 0; phase < step.values.size(); ++phase) {
@@ -25,11 +26,12 @@ std::string blank_tensor(const Evidence& run, const ParameterLayout& layout) {
             run.result.name, values.size(), kFingerprintPhases[phase], step.step,
             layout.tensors().size());
       }
-      const auto blank = std::find(values.begin(), values.end(), std::uint64_t{0});
-      if (blank == values.end()) continue;
-      return fmt::format("the fingerprint of {} in {} is blank in {} after step {}",
-                         layout.tensor(static_cast<int>(blank - values.begin())).name,
-                         run.result.name, kFingerprintPhases[phase], step.step);
+      for (std::size_t t = 0; t < values.size(); ++t) {
+        const TensorSpec& tensor = layout.tensor(static_cast<int>(t));
+        if (values[t] != 0 || (tensor.frozen && phase != 1)) continue;
+        return fmt::format("the fingerprint of {} in {} is blank in {} after step {}", tensor.name,
+                           run.result.name, kFingerprintPhases[phase], step.step);
+      }
     }
   }
   return "";

@@ -22,9 +22,11 @@ constexpr const char* kScalarNames[] = {"the loss",           "the gradient norm
 /// Rows are compared every so often, so that long runs do not pile them up.
 constexpr std::int64_t kStepsPerComparison = 64;
 
-std::vector<Segment> segments_of(const UnitLayout& unit, const ParameterLayout& layout) {
+std::vector<Segment> segments_of(const UnitLayout& unit, const ParameterLayout& layout,
+                                 bool frozen) {
   std::vector<Segment> segments;
   for (const TensorPlace& place : unit.places) {
+    if (layout.tensor(place.tensor).frozen != frozen) continue;
     segments.push_back({place.tensor, 0, place.offset, layout.tensor(place.tensor).count(), false});
   }
   return segments;
@@ -36,8 +38,8 @@ class ReplicaCheck::Probe final : public ForwardingStage {
  public:
   Probe(Stage& inner, ReplicaCheck& check) : ForwardingStage(inner), check_(check) {}
 
-  View acquire(const Use& use) override {
-    const View parameters = inner_.acquire(use);
+  UnitView acquire(const Use& use) override {
+    const UnitView parameters = inner_.acquire(use);
     if (use.phase == Phase::kForward && use.reads_parameters) {
       check_.acquired(use.unit, parameters);
     }
@@ -69,12 +71,16 @@ std::unique_ptr<Stage> ReplicaCheck::probe(Stage& inner) {
 
 void ReplicaCheck::started(Stage&) { context_.kernels.zero(context_.compute, acquired_.view()); }
 
-void ReplicaCheck::acquired(UnitId unit, View parameters) {
+void ReplicaCheck::acquired(UnitId unit, const UnitView& parameters) {
   if (hashed_.at(static_cast<std::size_t>(unit))) return;
   hashed_[static_cast<std::size_t>(unit)] = true;
   const ParameterLayout& layout = context_.model.layout();
-  context_.kernels.fingerprint(context_.compute, parameters, segments_of(layout.unit(unit), layout),
-                               acquired_.view());
+  for (const bool frozen : {false, true}) {
+    const View part = frozen ? parameters.frozen : parameters.trained;
+    if (part.empty()) continue;
+    context_.kernels.fingerprint(context_.compute, part,
+                                 segments_of(layout.unit(unit), layout, frozen), acquired_.view());
+  }
 }
 
 void ReplicaCheck::updating(const StepSettings& settings) {

@@ -38,7 +38,7 @@ class ReplicaCheck final : public Check {
   };
 
   /// A unit's full parameters are in use for the first time since the last update.
-  void acquired(UnitId unit, View parameters);
+  void acquired(UnitId unit, const UnitView& parameters);
   /// The optimizer is about to make the parameters of `settings.step`.
   void updating(const StepSettings& settings);
   /// Hashes the slices of which every rank holds a copy; false where there are none.

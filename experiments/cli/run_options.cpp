@@ -143,6 +143,13 @@ void add_optimizer_options(CLI::App& command, RunOptions& o) {
       ->type_name("PATTERN:lr=X,decay=Y")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--freeze", o.config.frozen,
+                  "tensors whose names match the glob are not trained: no gradient, no optimizer "
+                  "state; may be repeated")
+      ->type_name("PATTERN")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 /// An option that the optimizer does not look at is a mistake of the user's.

@@ -18,15 +18,23 @@ SaveWeights::SaveWeights(const CheckContext& context, const std::string& path) :
 }
 
 void SaveWeights::ended(Stage& stage) {
-  // In mixed precision the parameters are a rounded copy of the master weights.
+  // In mixed precision the parameters are a rounded copy of the master weights, where there are
+  // any.
   const bool mixed = context_.config.precision != "fp32";
-  const Category weights = mixed ? Category::kMasterWeights : Category::kParameters;
   // Slices of a stage are equally many and equally large on all ranks, so all ranks meet.
-  stage.visit_owned(weights, [&](const OwnedSlice& slice) { hand_over(slice); });
+  stage.visit_owned(Category::kParameters, [&](const OwnedSlice& slice) {
+    hand_over(slice, [&](const TensorSpec& tensor) { return !mixed || tensor.frozen; });
+  });
+  if (mixed) {
+    stage.visit_owned(Category::kMasterWeights, [&](const OwnedSlice& slice) {
+      hand_over(slice, [](const TensorSpec&) { return true; });
+    });
+  }
   if (writer_) writer_->finish();
 }
 
-void SaveWeights::hand_over(const OwnedSlice& slice) {
+void SaveWeights::hand_over(const OwnedSlice& slice,
+                            const std::function<bool(const TensorSpec&)>& wanted) {
   for (std::int64_t begin = 0; begin < slice.values.count; begin += kPiece) {
     const Range piece{begin, std::min(begin + kPiece, slice.values.count)};
     std::vector<float> values(static_cast<std::size_t>(piece.size()));
@@ -37,7 +45,7 @@ void SaveWeights::hand_over(const OwnedSlice& slice) {
     const bool mine = !slice.replicated || context_.ranks.rank() == 0;
     for (const Segment& s : slice.segments) {
       const Range part = intersect(piece, {s.flat_begin, s.flat_begin + s.count});
-      if (!mine || part.empty()) continue;
+      if (!mine || part.empty() || !wanted(context_.model.layout().tensor(s.tensor))) continue;
       pack(text, s.tensor);
       pack(text, s.tensor_begin + part.begin - s.flat_begin);
       pack_all(text, std::span<const float>(values).subspan(

@@ -2,6 +2,7 @@
 /// `train --save-weights`: the trained parameters as a safetensors file.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,7 +22,8 @@ class SaveWeights final : public TrainObserver {
   void ended(Stage& stage) override;
 
  private:
-  void hand_over(const OwnedSlice& slice);
+  /// What the slice holds of tensors that are `wanted`. All ranks call it for the same slices.
+  void hand_over(const OwnedSlice& slice, const std::function<bool(const TensorSpec&)>& wanted);
   void write(const std::string& packed);
 
   CheckContext context_;

@@ -45,6 +45,7 @@ void require_same_training(const std::string& directory, const RunConfig& baseli
   same("--lamb-norms", name_of(baseline.optimizer.lamb_norms), name_of(now.optimizer.lamb_norms));
   same("--weight-decay", baseline.optimizer.weight_decay, now.optimizer.weight_decay);
   same("--param-group", joined(baseline.groups), joined(now.groups));
+  same("--freeze", joined(baseline.frozen), joined(now.frozen));
   same("--lr", baseline.learning_rate, now.learning_rate);
   same("--warmup", baseline.warmup_steps, now.warmup_steps);
   same("--warmup-shape", name_of(baseline.warmup_shape), name_of(now.warmup_shape));

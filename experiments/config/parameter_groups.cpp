@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "stages/core/error.h"
 #include "stages/core/nearest.h"
@@ -65,29 +66,53 @@ std::vector<GroupRule> group_rules(const std::vector<std::string>& groups, float
   return rules;
 }
 
-ParameterLayout grouped(ParameterLayout layout, const std::vector<std::string>& groups) {
+namespace {
+
+/// \throws BadInput when no name matches.
+std::vector<int> matching(const char* option, const std::string& text, const std::string& pattern,
+                          const ParameterLayout& layout) {
   std::vector<std::string> names;
-  for (const TensorSpec& tensor : layout.tensors()) names.push_back(tensor.name);
-  std::vector<bool> taken(names.size(), false);
+  std::vector<int> tensors;
+  for (const TensorSpec& tensor : layout.tensors()) {
+    if (fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0) {
+      tensors.push_back(static_cast<int>(names.size()));
+    }
+    names.push_back(tensor.name);
+  }
+  if (tensors.empty()) {
+    bad_input(
+        "[options] {} {}: no tensor matches '{}'; the nearest name is '{}', and * stands for any "
+        "characters",
+        option, text, pattern, nearest(pattern, names));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+ParameterLayout grouped(ParameterLayout layout, const std::vector<std::string>& groups) {
+  std::vector<bool> taken(layout.tensors().size(), false);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::string pattern = parse_parameter_group(groups[i]).pattern;
-    bool matches = false;
-    for (std::size_t t = 0; t < names.size(); ++t) {
-      if (fnmatch(pattern.c_str(), names[t].c_str(), 0) != 0) continue;
-      matches = true;
-      if (taken[t]) continue;
-      taken[t] = true;
-      const int tensor = static_cast<int>(t);
+    for (const int tensor : matching("--param-group", groups[i], pattern, layout)) {
+      if (taken[static_cast<std::size_t>(tensor)]) continue;
+      taken[static_cast<std::size_t>(tensor)] = true;
       layout.set_group(tensor, group_number(i, layout.tensor(tensor).decay));
-    }
-    if (!matches) {
-      bad_input(
-          "[options] --param-group {}: no tensor matches '{}'; the nearest name is '{}', and * "
-          "stands for any characters",
-          groups[i], pattern, nearest(pattern, names));
     }
   }
   return layout;
+}
+
+std::vector<int> frozen_tensors(const ParameterLayout& layout,
+                                const std::vector<std::string>& patterns) {
+  std::set<int> frozen;
+  for (const std::string& pattern : patterns) {
+    for (const int tensor : matching("--freeze", pattern, pattern, layout)) frozen.insert(tensor);
+  }
+  if (frozen.size() == layout.tensors().size()) {
+    bad_input("[options] --freeze leaves nothing to train; freeze fewer tensors");
+  }
+  return {frozen.begin(), frozen.end()};
 }
 
 }  // namespace zerolab

@@ -1,5 +1,6 @@
 /// \file
-/// --param-group: tensors with a learning rate and a weight decay of their own.
+/// Tensors chosen by their names: --param-group gives them a learning rate and a weight decay of
+/// their own, --freeze takes them out of training.
 #pragma once
 
 #include <optional>
@@ -28,5 +29,10 @@ std::vector<GroupRule> group_rules(const std::vector<std::string>& groups, float
 /// The layout with every tensor in the first group whose pattern matches its name. \throws BadInput
 /// for a pattern that matches none, naming the nearest tensor.
 ParameterLayout grouped(ParameterLayout layout, const std::vector<std::string>& groups);
+
+/// The tensors of `layout` that match one of the globs, for ModelSpec::frozen. \throws BadInput for
+/// a pattern that matches none, and where nothing is left to train.
+std::vector<int> frozen_tensors(const ParameterLayout& layout,
+                                const std::vector<std::string>& patterns);
 
 }  // namespace zerolab

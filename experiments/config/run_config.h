@@ -34,6 +34,7 @@ struct RunConfig {
   int checkpoint_every = 0;  ///< recompute the activations of so many blocks at once; 0: keep all
   int skip_block_every = 0;  ///< bypass one block in every so many micro-batches; 0: never
   std::vector<std::string> groups;  ///< parameter groups, "PATTERN:lr=X,decay=Y"
+  std::vector<std::string> frozen;  ///< tensors that are not trained, shell globs over names
   OptimizerSettings optimizer;
   double learning_rate = 1e-3;        ///< the peak
   double adamw_learning_rate = 1e-3;  ///< muon: of what AdamW updates

@@ -146,6 +146,21 @@ void validate_sequence(const RunConfig& config, const ModelSpec& model) {
   }
 }
 
+/// A micro-batch that bypasses the only block that trains would have no backward pass.
+void require_trained_beside_a_block(const ModelSpec& model) {
+  const ParameterLayout layout = layout_of(model);
+  std::vector<std::string> trained;
+  for (const UnitLayout& unit : layout.units()) {
+    if (unit.size > 0) trained.push_back(unit.name);
+  }
+  if (trained.size() == 1 && trained.front().starts_with("h.")) {
+    bad_input(
+        "[options] --freeze leaves only {} to train and --skip-block-every bypasses it; leave out "
+        "one of the two",
+        trained.front());
+  }
+}
+
 void validate_model_options(const RunConfig& config, const ModelSpec& model) {
   require_number("--dropout", config.dropout, config.dropout >= 0 && config.dropout < 1,
                  "a probability of at least 0 and below 1");
@@ -153,6 +168,7 @@ void validate_model_options(const RunConfig& config, const ModelSpec& model) {
                  "a part between 0 and 1");
   require_between("--checkpoint-every", config.checkpoint_every, 0, 1 << 20);
   require_between("--skip-block-every", config.skip_block_every, 0, config.accumulate);
+  if (config.skip_block_every > 0) require_trained_beside_a_block(model);
   if (model.is_gpt()) return;
   const auto refuse = [&](const char* option, bool given, const char* reason) {
     if (given) bad_input("[options] {} {} {}; leave it out", model.name, reason, option);

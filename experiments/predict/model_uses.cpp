@@ -51,6 +51,20 @@ std::vector<Use> without(const std::vector<Use>& uses, UnitId unit) {
   return rest;
 }
 
+std::vector<Use> trained_part(std::vector<Use> uses, const ParameterLayout& layout) {
+  // Forward is whole; of the rest, up to the last backward visit of a unit that trains.
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const bool trains = layout.unit(uses[i].unit).size > 0;
+    if (!trains) uses[i].completes_gradient = false;
+    if (uses[i].phase == Phase::kForward || (uses[i].phase == Phase::kBackward && trains)) {
+      kept = i + 1;
+    }
+  }
+  uses.resize(kept);
+  return uses;
+}
+
 ModelUses uses_of(const ModelSpec& model, std::int64_t checkpoint_every) {
   // Units are numbered in the order in which gradients complete: the last applied is unit 0.
   std::vector<UnitId> forward;

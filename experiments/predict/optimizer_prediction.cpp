@@ -53,7 +53,7 @@ std::vector<Matrix> matrices_of(const Setting& setting) {
   std::vector<Matrix> all;
   for (int t = 0; t < static_cast<int>(setting.layout.tensors().size()); ++t) {
     const TensorSpec& tensor = setting.layout.tensor(t);
-    if (!tensor.hidden) continue;
+    if (!tensor.hidden || tensor.frozen) continue;
     all.push_back({t, tensor.count(), std::min(tensor.shape[0], tensor.shape[1])});
   }
   std::ranges::stable_sort(all, std::ranges::greater{}, [](const Matrix& x) {

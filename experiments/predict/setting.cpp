@@ -63,13 +63,14 @@ namespace {
 
 // Every M-th micro-batch bypasses a block, each time the next one.
 std::vector<TrainingUses> skipping_uses(const RunConfig& config, const ModelSpec& model,
+                                        const ParameterLayout& layout,
                                         const std::vector<Use>& all) {
   std::vector<TrainingUses> skipping;
   if (config.skip_block_every == 0) return skipping;
   const std::int64_t bypasses = config.accumulate / config.skip_block_every;
   const std::int64_t blocks = model.gpt().layers;
   for (std::int64_t block = 0; block < std::min(blocks, bypasses); ++block) {
-    skipping.push_back({without(all, unit_of_block(model, block)),
+    skipping.push_back({trained_part(without(all, unit_of_block(model, block)), layout),
                         bypasses / blocks + (block < bypasses % blocks ? 1 : 0)});
   }
   return skipping;
@@ -83,7 +84,8 @@ Setting make_setting(const RunConfig& config, const ModelSpec& model, int rank) 
   Setting setting;
   setting.layout = layout_of(model);
   setting.uses = uses_of(model, config.checkpoint_every);
-  setting.skipping = skipping_uses(config, model, setting.uses.training);
+  setting.skipping = skipping_uses(config, model, setting.layout, setting.uses.training);
+  setting.uses.training = trained_part(std::move(setting.uses.training), setting.layout);
   setting.uneven = config.padding > 0;
   setting.group = world_shape(config.ranks, config.ranks_per_node, wire, config.reduction);
   setting.rank = rank;
@@ -128,6 +130,16 @@ std::vector<std::int64_t> unit_lengths(const Setting& setting) {
   }
   return lengths;
 }
+
+std::vector<std::int64_t> frozen_lengths(const Setting& setting, int ranks) {
+  std::vector<std::int64_t> lengths;
+  for (const UnitLayout& unit : setting.layout.units()) {
+    lengths.push_back(round_up(unit.frozen_size, kTensorAlignment * ranks));
+  }
+  return lengths;
+}
+
+std::int64_t frozen_elements(const Setting& setting) { return sum_of(frozen_lengths(setting, 1)); }
 
 std::int64_t sum_of(const std::vector<std::int64_t>& lengths) {
   return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});

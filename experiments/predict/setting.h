@@ -73,6 +73,12 @@ std::vector<std::int64_t> bucket_lengths(const Setting& setting);
 /// Elements of each unit as ZeRO-3 cuts it: rounded up to a multiple of 32·N.
 std::vector<std::int64_t> unit_lengths(const Setting& setting);
 
+/// Elements of each unit's frozen tensors, cut in the same way over `ranks`.
+std::vector<std::int64_t> frozen_lengths(const Setting& setting, int ranks);
+
+/// Frozen elements that each rank of DDP, ZeRO-1 and ZeRO-2 holds: all.
+std::int64_t frozen_elements(const Setting& setting);
+
 std::int64_t sum_of(const std::vector<std::int64_t>& lengths);
 
 /// Cuts of one length, counted instead of listed: 10¹³ parameters have millions of buckets.

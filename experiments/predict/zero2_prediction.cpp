@@ -1,7 +1,8 @@
-// ZeRO-2, P_os+g. Let Φ be Ψ with its padding at the end: the sum of the buckets.
+// ZeRO-2, P_os+g. Let Φ be Ψ with its padding at the end, the sum of the buckets, and F what is
+// frozen.
 //
-//   held     parameters pΦ; gradients gΦ/N, each optimizer state and accumulator 4Φ/N (ZeRO paper,
-//            section 5.2); two buckets with overlap, one without (section 6.2, C_B)
+//   held     parameters p(Φ + F); gradients gΦ/N, each optimizer state and accumulator 4Φ/N (ZeRO
+//            paper, section 5.2); two buckets with overlap, one without (section 6.2, C_B)
 //   passing  the gradient of each unit, from its first backward use until it has moved into the
 //            buckets; the tied embedding's through the whole backward pass
 //   sent     K reduce-scatters of every bucket (a shard cannot hold an unreduced gradient) and one
@@ -18,7 +19,7 @@ StagePrediction predict_zero2(const Setting& setting) {
   const std::int64_t largest = buckets.front().length;
 
   StagePrediction result;
-  of(result.lasting, Category::kParameters) = setting.p() * all;
+  of(result.lasting, Category::kParameters) = setting.p() * (all + frozen_elements(setting));
   of(result.lasting, Category::kGradients) = setting.g() * owned;
   of(result.lasting, Category::kGradientBuckets) =
       setting.g() * largest * (setting.overlap ? 2 : 1);

@@ -41,6 +41,7 @@ void config_fields(Archive&& a, Config& c) {
   a("adamw_learning_rate", c.adamw_learning_rate);
   a.enumerator("lamb_norms", c.optimizer.lamb_norms, 2);
   a("parameter_groups", c.groups);
+  a("frozen", c.frozen);
   a("learning_rate", c.learning_rate);
   a("warmup_steps", c.warmup_steps);
   a.enumerator("warmup_shape", c.warmup_shape, kWarmupShapeCount);

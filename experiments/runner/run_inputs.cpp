@@ -1,5 +1,6 @@
 #include "experiments/runner/run_inputs.h"
 
+#include "experiments/config/parameter_groups.h"
 #include "experiments/config/validate.h"
 #include "stages/checkpoint/weights.h"
 #include "stages/data/padded_batches.h"
@@ -34,6 +35,7 @@ ModelSpec model_of(const RunConfig& config) {
   require_known("--precision", config.precision, {"fp32", "bf16", "fp16"});
   ModelSpec model = parse_model(config.model);
   model.dtype = dtype_from_name(config.precision);
+  model.frozen = frozen_tensors(layout_of(model), config.frozen);
   return model;
 }
 

@@ -184,26 +184,27 @@ class Kernels {
   /// dpre(M,K) = gelu'(pre) ⊙ (dy · wᵀ), pre (M,K)
   virtual void linear_backward_input_gelu(Stream&, View dy, View w, View pre, View dpre,
                                           MatrixShape) = 0;
-  /// dw += xᵀ·dy; db += column sums of dy (an empty db is skipped)
+  /// dw += xᵀ·dy; db += column sums of dy; either may be empty and is then left out
   virtual void linear_backward_weight(Stream&, View x, View dy, View dw, View db, MatrixShape) = 0;
   /// y(M,N) = x(M,K) · wᵀ with w (N,K): the tied output head (logits = x · wteᵀ).
   virtual void head(Stream&, View x, View w, View y, MatrixShape) = 0;
   /// dx(M,K) = dy(M,N) · w(N,K)
   virtual void head_backward_input(Stream&, View dy, View w, View dx, MatrixShape) = 0;
-  /// dw(N,K) += dyᵀ · x
+  /// dw(N,K) += dyᵀ · x, unless dw is empty
   virtual void head_backward_weight(Stream&, View dy, View x, View dw, MatrixShape) = 0;
 
   // ---- the rest of GPT-2 ------------------------------------------------------------------
   /// y(B,T,C) = wte[tokens] + wpe[0..T); tokens int32 (B,T)
   virtual void embedding(Stream&, View tokens, View wte, View wpe, View y, std::int64_t B,
                          std::int64_t T, std::int64_t C) = 0;
-  /// dwte[tokens] += dy, in token order; dwpe[0..T) += dy
+  /// dwte[tokens] += dy, in token order; dwpe[0..T) += dy; either may be empty
   virtual void embedding_backward(Stream&, View tokens, View dy, View dwte, View dwpe,
                                   std::int64_t B, std::int64_t T, std::int64_t C) = 0;
   /// Rows of C; eps 1e-5; mean and rstd (rows) are kept for backward.
   virtual void layer_norm(Stream&, View x, View w, View b, View y, View mean, View rstd,
                           std::int64_t rows, std::int64_t C) = 0;
-  /// dx = carry + backward of the norm (an empty carry is zero; carry may be dx); dw, db +=
+  /// dx = carry + backward of the norm (an empty carry is zero; carry may be dx); dw, db +=, where
+  /// they are not empty
   virtual void layer_norm_backward(Stream&, View dy, View x, View w, View mean, View rstd,
                                    View carry, View dx, View dw, View db, std::int64_t rows,
                                    std::int64_t C) = 0;

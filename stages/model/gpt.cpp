@@ -1,5 +1,7 @@
 #include "stages/model/gpt.h"
 
+#include "stages/model/trained_uses.h"
+
 namespace zerolab {
 
 namespace {
@@ -29,23 +31,24 @@ const ModelOptions& checked(const ModelOptions& options) {
 
 }  // namespace
 
-Gpt::Gpt(const GptConfig& config, const ModelOptions& options, Device& device, Stream& compute,
-         Kernels& kernels, std::int64_t batch, std::int64_t time, DType dtype)
+Gpt::Gpt(const GptConfig& config, ParameterLayout layout, const ModelOptions& options,
+         Device& device, Stream& compute, Kernels& kernels, std::int64_t batch, std::int64_t time,
+         DType dtype)
     : config_(checked(config, batch, time)),
       options_(checked(options)),
       batch_(batch),
       time_(time),
       tokens_(batch * time),
-      layout_(gpt_layout(config)),
+      layout_(std::move(layout)),
       final_norm_(gpt_final_norm_unit()),
       embedding_(gpt_embedding_unit(config)),
       compute_(compute),
       kernels_(kernels),
       activations_(config, options, batch, time, ActivationMemory(device, compute, dtype), kernels),
       evaluation_uses_(gpt_evaluation_uses(config)),
-      training_uses_(gpt_training_uses(config, options, std::nullopt)) {
+      training_uses_(trained_uses(gpt_training_uses(config, options, std::nullopt), layout_)) {
   for (std::int64_t layer = 0; options.skip_block_every > 0 && layer < config.layers; ++layer) {
-    skipping_uses_.push_back(gpt_training_uses(config, options, layer));
+    skipping_uses_.push_back(trained_uses(gpt_training_uses(config, options, layer), layout_));
   }
 }
 
@@ -137,15 +140,16 @@ void Gpt::backward(Visits& visits, const Pass& pass) {
                                  tokens_, C);
   });
   const std::vector<GptSegment> segments = gpt_segments(config_, options_);
-  for (std::size_t s = segments.size(); s-- > 0;) {
+  for (std::size_t s = segments.size(); s-- > 0 && !visits.finished();) {
     if (options_.checkpoint_every > 0) recompute(visits, pass, segments[s]);
-    for (std::int64_t layer = segments[s].end; layer-- > segments[s].begin;) {
+    for (std::int64_t layer = segments[s].end; layer-- > segments[s].begin && !visits.finished();) {
       if (layer == pass.skipped) continue;
       visits.backward(block_unit(layer), [&](const UnitTensors& w, const UnitTensors& dw) {
         backward_block(pass, layer, w, dw);
       });
     }
   }
+  if (visits.finished()) return;
   visits.backward(embedding_, [&](const UnitTensors&, const UnitTensors& dw) {
     const View d_embedding = a.d_residual.view();
     const DropoutMask drop = mask(pass, 0, kAfterEmbedding);

@@ -18,12 +18,14 @@ namespace zerolab {
 /// MLP add to the residual stream. Its uses are told in gpt_uses.h.
 class Gpt final : public Model {
  public:
-  /// Sequences of `time` <= config.max_time tokens, `batch` a micro-batch. Allocates all
-  /// activations (activation_formula.h), in `dtype`, which the stage's parameters must have.
-  /// \throws BadInput when the sequence is longer than the model's maximum, an extent is not
-  /// positive or an option has no meaning.
-  Gpt(const GptConfig& config, const ModelOptions& options, Device& device, Stream& compute,
-      Kernels& kernels, std::int64_t batch, std::int64_t time, DType dtype = DType::kFloat32);
+  /// Sequences of `time` <= config.max_time tokens, `batch` a micro-batch. `layout` is
+  /// gpt_layout's, some of whose tensors may be frozen. Allocates all activations
+  /// (activation_formula.h), in `dtype`, which the stage's parameters must have. \throws BadInput
+  /// when the sequence is longer than the model's maximum, an extent is not positive or an option
+  /// has no meaning.
+  Gpt(const GptConfig& config, ParameterLayout layout, const ModelOptions& options, Device& device,
+      Stream& compute, Kernels& kernels, std::int64_t batch, std::int64_t time,
+      DType dtype = DType::kFloat32);
 
   using Model::training_uses;
   const ParameterLayout& layout() const override { return layout_; }

@@ -16,18 +16,36 @@ UnitId ParameterLayout::add_unit(std::string name, std::vector<TensorSpec> tenso
   const UnitId id = static_cast<UnitId>(units_.size());
   UnitLayout unit{std::move(name), {}, 0};
   for (TensorSpec& tensor : tensors) {
-    const std::int64_t offset = round_up(unit.size, kTensorAlignment);
-    unit.places.push_back({static_cast<int>(tensors_.size()), offset});
-    unit.size = offset + tensor.count();
+    unit.places.push_back({static_cast<int>(tensors_.size()), 0});
     parameter_count_ += tensor.count();
     if (tensor.group < 0) tensor.group = tensor.decay ? kDecayedGroup : kPlainGroup;
     tensors_.push_back(std::move(tensor));
     unit_of_.push_back(id);
   }
-  // The next unit's first tensor is aligned too when units lie back to back.
-  unit.size = round_up(unit.size, kTensorAlignment);
+  place(unit);
   units_.push_back(std::move(unit));
   return id;
+}
+
+void ParameterLayout::place(UnitLayout& unit) {
+  unit.size = unit.frozen_size = 0;
+  for (TensorPlace& place : unit.places) {
+    std::int64_t& part = tensor(place.tensor).frozen ? unit.frozen_size : unit.size;
+    place.offset = part;
+    // The next tensor is aligned, and the next unit's first one where units lie back to back.
+    part = round_up(part + tensor(place.tensor).count(), kTensorAlignment);
+  }
+}
+
+void ParameterLayout::freeze(int tensor) {
+  tensors_.at(static_cast<std::size_t>(tensor)).frozen = true;
+  place(units_[static_cast<std::size_t>(unit_of(tensor))]);
+}
+
+std::int64_t ParameterLayout::trained_count() const {
+  std::int64_t count = 0;
+  for (const TensorSpec& tensor : tensors_) count += tensor.frozen ? 0 : tensor.count();
+  return count;
 }
 
 const TensorPlace& ParameterLayout::place_of(int index) const {

@@ -28,11 +28,12 @@ struct TensorSpec {
   /// The weight of a layer between two hidden layers: (in, out), what Muon orthogonalises.
   bool hidden = false;
   int group = -1;  ///< of parameters (GroupRule); below 0: kDecayedGroup or kPlainGroup, by `decay`
+  bool frozen = false;  ///< not trained: it has no gradient and no optimizer state
 
   std::int64_t count() const;
 };
 
-/// A tensor's place: `offset` elements into its unit.
+/// A tensor's place: `offset` elements into its unit's trained part, or into its frozen part.
 struct TensorPlace {
   int tensor = 0;  ///< index in `tensors()`
   std::int64_t offset = 0;
@@ -42,7 +43,8 @@ struct TensorPlace {
 struct UnitLayout {
   std::string name;                 ///< "embedding", "h.2", "ln_f"
   std::vector<TensorPlace> places;  ///< in model order
-  std::int64_t size = 0;            ///< elements, gaps for alignment included
+  std::int64_t size = 0;            ///< elements that are trained, gaps for alignment included
+  std::int64_t frozen_size = 0;     ///< the same of its frozen tensors
 };
 
 /// Units in flat order: the order in which their gradients complete (final norm, last block …
@@ -67,10 +69,17 @@ class ParameterLayout {
     tensors_.at(static_cast<std::size_t>(tensor)).group = group;
   }
 
-  /// Ψ: parameters of the model, gaps not counted.
+  /// Takes a tensor out of training. The others of its unit move together.
+  void freeze(int tensor);
+
+  /// Ψ: parameters of the model, frozen ones too, gaps not counted.
   std::int64_t parameter_count() const { return parameter_count_; }
+  /// Those that are trained.
+  std::int64_t trained_count() const;
 
  private:
+  void place(UnitLayout& unit);
+
   std::vector<UnitLayout> units_;
   std::vector<TensorSpec> tensors_;
   std::vector<UnitId> unit_of_;

@@ -47,15 +47,18 @@ double dropout_of_file(const ModelSpec& spec) {
 }
 
 ParameterLayout layout_of(const ModelSpec& spec) {
-  return spec.is_gpt() ? gpt_layout(spec.gpt()) : tied_mlp_layout(spec.tied_mlp());
+  ParameterLayout layout =
+      spec.is_gpt() ? gpt_layout(spec.gpt()) : tied_mlp_layout(spec.tied_mlp());
+  for (const int tensor : spec.frozen) layout.freeze(tensor);
+  return layout;
 }
 
 std::unique_ptr<Model> make_model(const ModelSpec& spec, Device& device, Stream& compute,
                                   Kernels& kernels, std::int64_t batch, std::int64_t time,
                                   const ModelOptions& options) {
   if (spec.is_gpt()) {
-    return std::make_unique<Gpt>(spec.gpt(), options, device, compute, kernels, batch, time,
-                                 spec.dtype);
+    return std::make_unique<Gpt>(spec.gpt(), layout_of(spec), options, device, compute, kernels,
+                                 batch, time, spec.dtype);
   }
   if (options.dropout != 0 || options.checkpoint_every != 0 || options.skip_block_every != 0) {
     bad_input(
@@ -63,7 +66,8 @@ std::unique_ptr<Model> make_model(const ModelSpec& spec, Device& device, Stream&
         "leave them out",
         spec.name);
   }
-  return std::make_unique<TiedMlp>(spec.tied_mlp(), device, compute, kernels, batch, spec.dtype);
+  return std::make_unique<TiedMlp>(spec.tied_mlp(), layout_of(spec), device, compute, kernels,
+                                   batch, spec.dtype);
 }
 
 std::int64_t widening_elements(const ModelSpec& spec, std::int64_t batch, std::int64_t time) {

@@ -23,6 +23,7 @@ struct ModelSpec {
   DType dtype = DType::kFloat32;     ///< of parameters and activations: fp32, bf16 or fp16
   /// What the file says about dropout: the probabilities of embedding, attention and residual.
   std::vector<double> dropouts = {};
+  std::vector<int> frozen = {};  ///< tensors that are not trained, by their index in the layout
 
   bool is_gpt() const { return std::holds_alternative<GptConfig>(config); }
   /// \throws std::bad_variant_access unless `is_gpt()`.

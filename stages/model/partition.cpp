@@ -6,8 +6,8 @@
 
 namespace zerolab {
 
-Partition::Partition(const ParameterLayout& layout, int world_size)
-    : layout_(&layout), world_size_(world_size) {
+Partition::Partition(const ParameterLayout& layout, int world_size, TensorKind kind)
+    : layout_(&layout), world_size_(world_size), kind_(kind) {
   require(world_size >= 1, "[partition] world size {} is below 1", world_size);
 }
 
@@ -17,7 +17,7 @@ Partition Partition::by_bucket(const ParameterLayout& layout, int world_size,
     bad_input("[partition] a bucket of {} elements cannot hold a gradient; give at least 1",
               bucket_elements);
   }
-  Partition cut(layout, world_size);
+  Partition cut(layout, world_size, TensorKind::kTrained);
   for (const UnitLayout& unit : layout.units()) {
     cut.units_.push_back({cut.flat_size_, cut.flat_size_ + unit.size});
     cut.flat_size_ += unit.size;
@@ -31,12 +31,13 @@ Partition Partition::by_bucket(const ParameterLayout& layout, int world_size,
   return cut;
 }
 
-Partition Partition::by_unit(const ParameterLayout& layout, int world_size) {
-  Partition cut(layout, world_size);
+Partition Partition::by_unit(const ParameterLayout& layout, int world_size, TensorKind kind) {
+  Partition cut(layout, world_size, kind);
   for (const UnitLayout& unit : layout.units()) {
     const std::int64_t begin = cut.flat_size_;
-    cut.units_.push_back({begin, begin + unit.size});
-    cut.flat_size_ += round_up(unit.size, kTensorAlignment * world_size);
+    const std::int64_t size = kind == TensorKind::kFrozen ? unit.frozen_size : unit.size;
+    cut.units_.push_back({begin, begin + size});
+    cut.flat_size_ += round_up(size, kTensorAlignment * world_size);
     cut.pieces_.push_back({begin, cut.flat_size_});
   }
   return cut;
@@ -73,6 +74,7 @@ std::vector<Segment> Partition::segments(Range flat) const {
     if (intersect(units_[u], flat).empty()) continue;
     for (const TensorPlace& place : layout_->units()[u].places) {
       const TensorSpec& tensor = layout_->tensor(place.tensor);
+      if (tensor.frozen != (kind_ == TensorKind::kFrozen)) continue;
       const std::int64_t begin = units_[u].begin + place.offset;
       const Range overlap = intersect({begin, begin + tensor.count()}, flat);
       if (overlap.empty()) continue;

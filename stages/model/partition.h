@@ -11,9 +11,12 @@
 
 namespace zerolab {
 
-/// The flat parameter space of a layout, cut into pieces that are communicated as a whole; every
-/// piece is N equal slices and slice r belongs to rank r (Megatron's cut). A piece is a bucket
-/// (DDP, ZeRO-1, ZeRO-2) or a unit (ZeRO-3).
+/// Which of a layout's tensors a flat space holds.
+enum class TensorKind : std::uint8_t { kTrained, kFrozen };
+
+/// The flat space of a layout's trained (or frozen) parameters, cut into pieces that are
+/// communicated as a whole; every piece is N equal slices and slice r belongs to rank r (Megatron's
+/// cut). A piece is a bucket (DDP, ZeRO-1, ZeRO-2) or a unit (ZeRO-3).
 class Partition {
  public:
   /// Units lie back to back; pieces are buckets of `bucket_elements` rounded up to a multiple of
@@ -21,7 +24,8 @@ class Partition {
   static Partition by_bucket(const ParameterLayout& layout, int world_size,
                              std::int64_t bucket_elements);
   /// One piece a unit, each padded to a multiple of 32·N.
-  static Partition by_unit(const ParameterLayout& layout, int world_size);
+  static Partition by_unit(const ParameterLayout& layout, int world_size,
+                           TensorKind kind = TensorKind::kTrained);
 
   const ParameterLayout& layout() const { return *layout_; }
   int world_size() const { return world_size_; }
@@ -50,10 +54,11 @@ class Partition {
   std::vector<Segment> segments(Range flat) const;
 
  private:
-  Partition(const ParameterLayout& layout, int world_size);
+  Partition(const ParameterLayout& layout, int world_size, TensorKind kind);
 
   const ParameterLayout* layout_;
   int world_size_;
+  TensorKind kind_;
   std::int64_t flat_size_ = 0;
   std::vector<Range> pieces_;
   std::vector<Range> units_;

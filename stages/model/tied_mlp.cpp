@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "stages/model/activation_memory.h"
+#include "stages/model/trained_uses.h"
 
 namespace zerolab {
 
@@ -35,11 +36,11 @@ ParameterLayout tied_mlp_layout(const TiedMlpConfig& config) {
   return layout;
 }
 
-TiedMlp::TiedMlp(const TiedMlpConfig& config, Device& device, Stream& compute, Kernels& kernels,
-                 std::int64_t batch, DType dtype)
+TiedMlp::TiedMlp(const TiedMlpConfig& config, ParameterLayout layout, Device& device,
+                 Stream& compute, Kernels& kernels, std::int64_t batch, DType dtype)
     : config_(config),
       batch_(checked_batch(batch)),
-      layout_(tied_mlp_layout(config)),
+      layout_(std::move(layout)),
       compute_(compute),
       kernels_(kernels) {
   const std::int64_t count = batch_ * config_.width;
@@ -62,6 +63,7 @@ TiedMlp::TiedMlp(const TiedMlpConfig& config, Device& device, Stream& compute, K
     training_uses_.push_back(
         {unit_of_layer(layer), Phase::kBackward, !first_applied, !last_applied});
   }
+  training_uses_ = trained_uses(std::move(training_uses_), layout_);
 }
 
 UnitId TiedMlp::unit_of_layer(std::int64_t layer) {
@@ -106,7 +108,7 @@ void TiedMlp::backward(Visits& visits, const Batch& batch) {
   const MatrixShape shape{batch_, config_.width, config_.width};
   View d_output = gradients_[0].view();
   View d_input = gradients_[1].view();
-  for (std::int64_t layer = kTiedMlpLayers - 1; layer >= 0; --layer) {
+  for (std::int64_t layer = kTiedMlpLayers - 1; layer >= 0 && !visits.finished(); --layer) {
     const View input =
         layer == 0 ? batch.inputs : outputs_[static_cast<std::size_t>(layer - 1)].view();
     visits.backward(unit_of_layer(layer), [&](const UnitTensors& w, const UnitTensors& dw) {

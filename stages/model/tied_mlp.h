@@ -35,9 +35,10 @@ ParameterLayout tied_mlp_layout(const TiedMlpConfig& config);
 /// gradient of the input) and completes the gradient of the tied unit.
 class TiedMlp final : public Model {
  public:
-  /// `batch` samples a micro-batch. \throws BadInput when it is not positive.
-  TiedMlp(const TiedMlpConfig& config, Device& device, Stream& compute, Kernels& kernels,
-          std::int64_t batch, DType dtype = DType::kFloat32);
+  /// `batch` samples a micro-batch. `layout` is tied_mlp_layout's, some of whose tensors may be
+  /// frozen. \throws BadInput when it is not positive.
+  TiedMlp(const TiedMlpConfig& config, ParameterLayout layout, Device& device, Stream& compute,
+          Kernels& kernels, std::int64_t batch, DType dtype = DType::kFloat32);
 
   using Model::training_uses;
   const ParameterLayout& layout() const override { return layout_; }

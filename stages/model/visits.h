@@ -10,21 +10,23 @@
 
 namespace zerolab {
 
-/// The tensors of one unit inside a view of the whole unit, by their index in the unit.
+/// The tensors of one unit, by their index in the unit. The gradient of a frozen one is empty.
 class UnitTensors {
  public:
-  UnitTensors(const ParameterLayout& layout, UnitId unit, View values)
+  UnitTensors(const ParameterLayout& layout, UnitId unit, UnitView values)
       : layout_(&layout), unit_(&layout.unit(unit)), values_(values) {}
 
   View operator[](int index) const {
     const TensorPlace& place = unit_->places.at(static_cast<std::size_t>(index));
-    return values_.slice(place.offset, layout_->tensor(place.tensor).count());
+    const TensorSpec& tensor = layout_->tensor(place.tensor);
+    if (tensor.frozen && values_.frozen.empty()) return {};
+    return (tensor.frozen ? values_.frozen : values_.trained).slice(place.offset, tensor.count());
   }
 
  private:
   const ParameterLayout* layout_;
   const UnitLayout* unit_;
-  View values_;
+  UnitView values_;
 };
 
 /// Walks one micro-batch's uses on a stage. The computation names the unit that it needs, so a
@@ -33,6 +35,9 @@ class Visits {
  public:
   Visits(Stage& stage, const ParameterLayout& layout, std::span<const Use> uses)
       : stage_(stage), layout_(layout), uses_(uses) {}
+
+  /// Every declared use has been visited: what backward would go on to is frozen.
+  bool finished() const { return next_ == uses_.size(); }
 
   /// `compute(parameters)`
   template <class Compute>
@@ -51,8 +56,9 @@ class Visits {
   template <class Compute>
   void backward(UnitId unit, Compute&& compute) {
     const Use& use = next(unit, Phase::kBackward);
-    const View parameters = stage_.acquire(use);
-    const View gradients = stage_.gradients(use);
+    const UnitView parameters = stage_.acquire(use);
+    UnitView gradients;
+    if (layout_.unit(unit).size > 0) gradients.trained = stage_.gradients(use);
     compute(UnitTensors(layout_, unit, parameters), UnitTensors(layout_, unit, gradients));
     if (use.completes_gradient) stage_.gradients_ready(use);
     stage_.release(use);
@@ -67,7 +73,7 @@ class Visits {
 
   template <class Compute>
   void read(const Use& use, Compute&& compute) {
-    const View parameters = stage_.acquire(use);
+    const UnitView parameters = stage_.acquire(use);
     compute(UnitTensors(layout_, use.unit, parameters));
     stage_.release(use);
   }

@@ -10,7 +10,8 @@ std::vector<PlannedMatrix> hidden_matrices(const ParameterLayout& layout) {
   std::vector<PlannedMatrix> matrices;
   for (int t = 0; t < static_cast<int>(layout.tensors().size()); ++t) {
     const TensorSpec& tensor = layout.tensor(t);
-    if (tensor.hidden) matrices.push_back({t, tensor.shape.at(0), tensor.shape.at(1), 0, {}});
+    if (!tensor.hidden || tensor.frozen) continue;
+    matrices.push_back({t, tensor.shape.at(0), tensor.shape.at(1), 0, {}});
   }
   return matrices;
 }

@@ -13,7 +13,7 @@ class ForwardingStage : public Stage {
 
   std::string_view name() const override { return inner_.name(); }
   void begin(const MicroBatch& micro_batch) override { inner_.begin(micro_batch); }
-  View acquire(const Use& use) override { return inner_.acquire(use); }
+  UnitView acquire(const Use& use) override { return inner_.acquire(use); }
   void release(const Use& use) override { inner_.release(use); }
   View gradients(const Use& use) override { return inner_.gradients(use); }
   void gradients_ready(const Use& use) override { inner_.gradients_ready(use); }

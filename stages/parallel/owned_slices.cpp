@@ -15,8 +15,9 @@ std::vector<OwnedSlice> slices_in_shard(const Partition& partition, int rank, Vi
   std::vector<OwnedSlice> slices;
   if (shard.empty()) return slices;
   for (int i = 0; i < static_cast<int>(partition.pieces().size()); ++i) {
-    slices.push_back(
-        {shard.slice(partition.in_shard(i)), partition.segments(partition.slice(i, rank)), false});
+    const Range flat = partition.slice(i, rank);
+    if (flat.empty()) continue;  // a unit without parameters of this part
+    slices.push_back({shard.slice(partition.in_shard(i)), partition.segments(flat), false});
   }
   return slices;
 }
@@ -25,6 +26,7 @@ std::vector<OwnedSlice> replicated_slices(const Partition& partition, View full)
   std::vector<OwnedSlice> slices;
   if (full.empty()) return slices;
   for (const Range& piece : partition.pieces()) {
+    if (piece.empty()) continue;
     slices.push_back({full.slice(piece), partition.segments(piece), true});
   }
   return slices;

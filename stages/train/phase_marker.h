@@ -32,7 +32,7 @@ class PhaseMarker final : public ForwardingStage {
     inner_.begin(micro_batch);
   }
 
-  View acquire(const Use& use) override {
+  UnitView acquire(const Use& use) override {
     mark(fmt::format("{}{} {} {}", step_, micro_batch_, zerolab::name_of(use.phase),
                      layout_.unit(use.unit).name));
     return inner_.acquire(use);

@@ -78,6 +78,19 @@ TEST(CleanRuns, RaiseNoAlarmWithATiedNetwork) {
   }
 }
 
+TEST(CleanRuns, RaiseNoAlarmWithFrozenTensors) {
+  for (const std::string& stage : stage_names()) {
+    for (const std::string pattern : {"*.bias", "h.0.*", "w?e.*"}) {
+      RunConfig config = micro_config(3, 2);
+      config.frozen = {pattern};
+      expect_silence(config, stage);
+      EXPECT_EQ(text_of(check_reference(train(config, "ddp"), train(config, stage),
+                                        layout_of(config), config.steps)),
+                "");
+    }
+  }
+}
+
 TEST(CleanRuns, OfAllStagesHaveTheFingerprintsOfDdp) {
   for (const Shape shape : {Shape{3, 1}, Shape{2, 3}}) {
     const RunConfig config = micro_config(shape.ranks, shape.accumulate);

@@ -155,10 +155,11 @@ TEST(Ownership, WantsOneOwnerOrACopyOnEveryRank) {
   const ParameterLayout layout = three_tensors();
   const std::vector<OwnedRun> small_and_vector = {{0, false, {0, 5}}, {2, false, {0, 130}}};
   auto by_rank = std::vector<std::vector<OwnedRun>>{small_and_vector, {{1, false, {0, 7000}}}};
-  EXPECT_EQ(text_of(check_ownership(layout, by_rank, "INV", "gradients")), "");
+  EXPECT_EQ(text_of(check_ownership(layout, Category::kGradients, by_rank, "INV", "gradients")),
+            "");
 
   by_rank[1] = {{1, false, {0, 6000}}, {1, false, {6100, 7000}}};
-  const auto missing = check_ownership(layout, by_rank, "INV", "gradients");
+  const auto missing = check_ownership(layout, Category::kGradients, by_rank, "INV", "gradients");
   ASSERT_EQ(missing.size(), 1U);
   EXPECT_EQ(missing[0].element, 6000);
   EXPECT_NE(missing[0].message.find("no rank holds elements 6000–6099 of matrix"),
@@ -166,14 +167,14 @@ TEST(Ownership, WantsOneOwnerOrACopyOnEveryRank) {
       << missing[0].message;
 
   by_rank[1] = {{1, false, {0, 7000}}, {2, false, {100, 130}}};
-  const auto twice = check_ownership(layout, by_rank, "INV", "gradients");
+  const auto twice = check_ownership(layout, Category::kGradients, by_rank, "INV", "gradients");
   ASSERT_EQ(twice.size(), 1U);
   EXPECT_NE(twice[0].message.find("ranks 0 and 1 hold elements 100–129 of vector"),
             std::string::npos);
 
   by_rank[0].push_back({1, true, {0, 7000}});
   by_rank[1] = {{1, true, {0, 6999}}};
-  EXPECT_EQ(check_ownership(layout, by_rank, "INV", "gradients").size(), 1U)
+  EXPECT_EQ(check_ownership(layout, Category::kGradients, by_rank, "INV", "gradients").size(), 1U)
       << "a replica misses its last element";
 }
 

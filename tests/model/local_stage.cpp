@@ -10,6 +10,7 @@ LocalStage::LocalStage(const ParameterLayout& layout, Device& device, Stream& co
       kernels_(kernels),
       optimizer_(optimizer),
       parameters_(allocate(Category::kParameters, "parameters")),
+      frozen_(allocate_frozen()),
       gradients_(allocate(Category::kGradients, "gradients")),
       first_(allocate(Category::kFirstMoments, "first moments")),
       second_(allocate(Category::kSecondMoments, "second moments")),
@@ -20,7 +21,16 @@ LocalStage::UnitBuffers LocalStage::allocate(Category category, const char* name
   for (const UnitLayout& unit : layout_.units()) {
     buffers.push_back(device_.allocate(DType::kFloat32, unit.size, category,
                                        fmt::format("{} of {}", name, unit.name), compute_));
-    kernels_.zero(compute_, buffers.back().view());
+    if (unit.size > 0) kernels_.zero(compute_, buffers.back().view());
+  }
+  return buffers;
+}
+
+LocalStage::UnitBuffers LocalStage::allocate_frozen() {
+  UnitBuffers buffers;
+  for (const UnitLayout& unit : layout_.units()) {
+    buffers.push_back(device_.allocate(DType::kFloat32, unit.frozen_size, Category::kParameters,
+                                       "frozen parameters of " + unit.name, compute_));
   }
   return buffers;
 }
@@ -45,11 +55,13 @@ const Use& LocalStage::current(const Use& use) const {
   return declared;
 }
 
-View LocalStage::acquire(const Use& use) {
+UnitView LocalStage::acquire(const Use& use) {
   current(use);
   require(!acquired_, "[local] acquired twice");
   acquired_ = true;
-  return use.reads_parameters ? parameters_[static_cast<std::size_t>(use.unit)].view() : View{};
+  if (!use.reads_parameters) return {};
+  const auto unit = static_cast<std::size_t>(use.unit);
+  return {parameters_[unit].view(), frozen_[unit].view()};
 }
 
 View LocalStage::gradients(const Use& use) {
@@ -100,6 +112,7 @@ std::vector<Segment> LocalStage::segments(UnitId unit) const {
   std::vector<Segment> result;
   for (const TensorPlace& place : layout_.unit(unit).places) {
     const TensorSpec& tensor = layout_.tensor(place.tensor);
+    if (tensor.frozen) continue;
     result.push_back({place.tensor, 0, place.offset, tensor.count(), tensor.decay});
   }
   return result;
@@ -124,7 +137,7 @@ void LocalStage::load(const TensorSource& weights) {
   for (int tensor = 0; tensor < static_cast<int>(layout_.tensors().size()); ++tensor) {
     std::vector<float> values(static_cast<std::size_t>(layout_.tensor(tensor).count()));
     weights.read(tensor, {0, layout_.tensor(tensor).count()}, values.data());
-    const View place = view_of(parameters_, tensor);
+    const View place = view_of(parameters_of(tensor), tensor);
     kernels_.upload(compute_, values.data(), place.bytes(), place);
   }
 }
@@ -137,7 +150,7 @@ std::vector<float> LocalStage::read(const UnitBuffers& buffers, int tensor) {
 }
 
 void LocalStage::set_parameter(int tensor, std::int64_t element, float value) {
-  const View place = view_of(parameters_, tensor).slice(element, 1);
+  const View place = view_of(parameters_of(tensor), tensor).slice(element, 1);
   kernels_.upload(compute_, &value, place.bytes(), place);
 }
 

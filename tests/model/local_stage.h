@@ -28,7 +28,7 @@ class LocalStage final : public Stage {
 
   std::string_view name() const override { return "local"; }
   void begin(const MicroBatch& micro_batch) override;
-  View acquire(const Use& use) override;
+  UnitView acquire(const Use& use) override;
   void release(const Use& use) override;
   View gradients(const Use& use) override;
   void gradients_ready(const Use& use) override;
@@ -40,14 +40,19 @@ class LocalStage final : public Stage {
   bool finished() const { return next_ == uses_.size(); }
 
   void load(const TensorSource& weights);
-  std::vector<float> parameter(int tensor) { return read(parameters_, tensor); }
+  std::vector<float> parameter(int tensor) { return read(parameters_of(tensor), tensor); }
   std::vector<float> gradient(int tensor) { return read(gradients_, tensor); }
   void set_parameter(int tensor, std::int64_t element, float value);
 
  private:
   using UnitBuffers = std::vector<Buffer>;
   UnitBuffers allocate(Category category, const char* name);
+  UnitBuffers allocate_frozen();
   View view_of(const UnitBuffers& buffers, int tensor) const;
+  /// Where a tensor's parameters are.
+  const UnitBuffers& parameters_of(int tensor) const {
+    return layout_.tensor(tensor).frozen ? frozen_ : parameters_;
+  }
   std::vector<float> read(const UnitBuffers& buffers, int tensor);
   std::vector<Segment> segments(UnitId unit) const;
   const Use& current(const Use& use) const;
@@ -57,7 +62,7 @@ class LocalStage final : public Stage {
   Stream& compute_;
   Kernels& kernels_;
   LocalOptimizer optimizer_;
-  UnitBuffers parameters_, gradients_, first_, second_;
+  UnitBuffers parameters_, frozen_, gradients_, first_, second_;
   Buffer factor_;
 
   std::vector<Use> uses_;

@@ -9,21 +9,22 @@
 namespace zerolab::cpu {
 namespace {
 
+/// Either table may be missing: the gradient of a frozen one.
 EmbeddingShape embedding_shape(const char* kernel, View tokens, View activations, View wte,
                                View wpe, std::int64_t B, std::int64_t T, std::int64_t C) {
   require_count(kernel, "tokens", tokens, B * T);
   require_count(kernel, "the (B,T,C) tensor", activations, B * T * C);
   require(C > 0 && wte.count % C == 0, "[{}] wte has {} elements, a multiple of {} is needed",
           kernel, wte.count, C);
-  require(T * C <= wpe.count, "[{}] {} positions were given, wpe has {}", kernel, T, wpe.count / C);
+  require(wpe.empty() || T * C <= wpe.count, "[{}] {} positions were given, wpe has {}", kernel, T,
+          wpe.count / C);
   return {B, T, C, wte.count / C};
 }
 
-void check_layer_norm(const char* kernel, View x, View w, View b, View mean, View rstd,
-                      std::int64_t rows, std::int64_t C) {
+void check_layer_norm(const char* kernel, View x, View w, View mean, View rstd, std::int64_t rows,
+                      std::int64_t C) {
   require_count(kernel, "the (rows,C) matrix", x, rows * C);
   require_count(kernel, "w", w, C);
-  require_count(kernel, "b", b, C);
   require_count(kernel, "mean", mean, rows);
   require_count(kernel, "rstd", rstd, rows);
 }
@@ -47,16 +48,19 @@ void CpuKernels::embedding(Stream& stream, View tokens, View wte, View wpe, View
 
 void CpuKernels::embedding_backward(Stream& stream, View tokens, View dy, View dwte, View dwpe,
                                     std::int64_t B, std::int64_t T, std::int64_t C) {
+  if (dwte.empty() && dwpe.empty()) return;  // frozen
   const EmbeddingShape s = embedding_shape("embedding_backward", tokens, dy, dwte, dwpe, B, T, C);
-  launch(stream, "embedding_backward", {tokens, dy}, {dwte, dwpe.slice(0, T * C)},
+  const View positions = dwpe.empty() ? dwpe : dwpe.slice(0, T * C);
+  launch(stream, "embedding_backward", {tokens, dy}, {dwte, positions},
          [=, &team = team_for(stream), pt = tokens.as<std::int32_t>(), pdy = dy.as<float>(),
-          pe = dwte.as<float>(),
-          pp = dwpe.as<float>()] { cpu::embedding_backward(team, pt, pdy, pe, pp, s); });
+          pe = data_or_null(dwte),
+          pp = data_or_null(dwpe)] { cpu::embedding_backward(team, pt, pdy, pe, pp, s); });
 }
 
 void CpuKernels::layer_norm(Stream& stream, View x, View w, View b, View y, View mean, View rstd,
                             std::int64_t rows, std::int64_t C) {
-  check_layer_norm("layer_norm", x, w, b, mean, rstd, rows, C);
+  check_layer_norm("layer_norm", x, w, mean, rstd, rows, C);
+  require_count("layer_norm", "b", b, C);
   require_count("layer_norm", "y", y, rows * C);
   launch(stream, "layer_norm", {x, w, b}, {y, mean, rstd},
          [=, &team = team_for(stream), px = x.as<float>(), pw = w.as<float>(), pb = b.as<float>(),
@@ -67,17 +71,18 @@ void CpuKernels::layer_norm(Stream& stream, View x, View w, View b, View y, View
 void CpuKernels::layer_norm_backward(Stream& stream, View dy, View x, View w, View mean, View rstd,
                                      View carry, View dx, View dw, View db, std::int64_t rows,
                                      std::int64_t C) {
-  check_layer_norm("layer_norm_backward", x, w, db, mean, rstd, rows, C);
+  check_layer_norm("layer_norm_backward", x, w, mean, rstd, rows, C);
   require_count("layer_norm_backward", "dy", dy, rows * C);
   require_count("layer_norm_backward", "dx", dx, rows * C);
-  require_count("layer_norm_backward", "dw", dw, C);
+  if (!dw.empty()) require_count("layer_norm_backward", "dw", dw, C);
+  if (!db.empty()) require_count("layer_norm_backward", "db", db, C);
   if (!carry.empty()) require_count("layer_norm_backward", "carry", carry, rows * C);
   // What is read and written is declared as written only.
   const View read_carry = carry.data == dx.data ? View{} : carry;
   launch(stream, "layer_norm_backward", {dy, x, w, mean, rstd, read_carry}, {dx, dw, db},
          [=, &team = team_for(stream), pdy = dy.as<float>(), px = x.as<float>(), pw = w.as<float>(),
           pm = mean.as<float>(), pr = rstd.as<float>(), pc = data_or_null(carry),
-          pdx = dx.as<float>(), pdw = dw.as<float>(), pdb = db.as<float>()] {
+          pdx = dx.as<float>(), pdw = data_or_null(dw), pdb = data_or_null(db)] {
            cpu::layer_norm_backward(team, pdy, px, pw, pm, pr, pc, pdx, pdw, pdb, rows, C);
          });
 }

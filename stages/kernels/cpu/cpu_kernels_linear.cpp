@@ -13,6 +13,14 @@ void check(const char* kernel, View x, View w, View y, View b, MatrixShape s) {
   if (!b.empty()) require_count(kernel, "the bias", b, s.n);
 }
 
+/// The same where the gradient of a frozen weight may be missing.
+void check_gradient(const char* kernel, View x, View dw, View dy, View db, MatrixShape s) {
+  require_count(kernel, "the (M,K) matrix", x, s.m * s.k);
+  require_count(kernel, "the (M,N) matrix", dy, s.m * s.n);
+  if (!dw.empty()) require_count(kernel, "the weight", dw, s.k * s.n);
+  if (!db.empty()) require_count(kernel, "the bias", db, s.n);
+}
+
 }  // namespace
 
 void CpuKernels::linear(Stream& stream, View x, View w, View b, View y, MatrixShape s) {
@@ -61,11 +69,12 @@ void CpuKernels::linear_backward_input_gelu(Stream& stream, View dy, View w, Vie
 
 void CpuKernels::linear_backward_weight(Stream& stream, View x, View dy, View dw, View db,
                                         MatrixShape s) {
-  check("linear_backward_weight", x, dw, dy, db, s);
-  launch(
-      stream, "linear_backward_weight", {x, dy}, {dw, db},
-      [=, &team = team_for(stream), px = x.as<float>(), pdy = dy.as<float>(), pdw = dw.as<float>(),
-       pdb = data_or_null(db)] { cpu::linear_backward_weight(team, px, pdy, pdw, pdb, s); });
+  if (dw.empty() && db.empty()) return;  // frozen
+  check_gradient("linear_backward_weight", x, dw, dy, db, s);
+  launch(stream, "linear_backward_weight", {x, dy}, {dw, db},
+         [=, &team = team_for(stream), px = x.as<float>(), pdy = dy.as<float>(),
+          pdw = data_or_null(dw),
+          pdb = data_or_null(db)] { cpu::linear_backward_weight(team, px, pdy, pdw, pdb, s); });
 }
 
 void CpuKernels::head(Stream& stream, View x, View w, View y, MatrixShape s) {
@@ -84,6 +93,7 @@ void CpuKernels::head_backward_input(Stream& stream, View dy, View w, View dx, M
 }
 
 void CpuKernels::head_backward_weight(Stream& stream, View dy, View x, View dw, MatrixShape s) {
+  if (dw.empty()) return;  // frozen
   check("head_backward_weight", x, dw, dy, {}, s);
   launch(stream, "head_backward_weight", {dy, x}, {dw},
          [=, &team = team_for(stream), pdy = dy.as<float>(), px = x.as<float>(),

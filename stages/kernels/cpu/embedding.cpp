@@ -41,9 +41,10 @@ void embedding_backward(ThreadTeam& team, const std::int32_t* tokens, const floa
   team.for_ranges(C, 64, [=](Range strip) {
     for (std::int64_t i = 0; i < s.batch * s.time; ++i) {
       const float* d = dy + i * C + strip.begin;
-      const std::int64_t token = checked(tokens[i], s.vocabulary);
-      add_row(d, dwte + token * C + strip.begin, strip.size());
-      add_row(d, dwpe + i % s.time * C + strip.begin, strip.size());
+      if (dwte != nullptr) {
+        add_row(d, dwte + checked(tokens[i], s.vocabulary) * C + strip.begin, strip.size());
+      }
+      if (dwpe != nullptr) add_row(d, dwpe + i % s.time * C + strip.begin, strip.size());
     }
   });
 }

@@ -126,8 +126,8 @@ void layer_norm_backward(ThreadTeam& team, const float* dy, const float* x, cons
   });
   for (std::int64_t block = 0; block < blocks; ++block) {
     const float* block_dw = sums + block * 2 * C;
-    for (std::int64_t i = 0; i < C; ++i) dw[i] += block_dw[i];
-    for (std::int64_t i = 0; i < C; ++i) db[i] += block_dw[C + i];
+    for (std::int64_t i = 0; dw != nullptr && i < C; ++i) dw[i] += block_dw[i];
+    for (std::int64_t i = 0; db != nullptr && i < C; ++i) db[i] += block_dw[C + i];
   }
 }
 

@@ -61,7 +61,9 @@ void linear_backward_input(ThreadTeam& team, const float* dy, const float* w, co
 
 void linear_backward_weight(ThreadTeam& team, const float* x, const float* dy, float* dw, float* db,
                             MatrixShape s) {
-  tiled_product(team, {x, s.k, true}, {dy, s.n}, dw, {s.k, s.m, s.n}, kNothing, kNothing);
+  if (dw != nullptr) {
+    tiled_product(team, {x, s.k, true}, {dy, s.n}, dw, {s.k, s.m, s.n}, kNothing, kNothing);
+  }
   if (db != nullptr) add_column_sums(team, dy, db, s.m, s.n);
 }
 

@@ -17,7 +17,7 @@ void linear_gelu(ThreadTeam& team, const float* x, const float* w, const float* 
 /// dx = dy·wᵀ; with `pre`, dx = gelu'(pre) ⊙ (dy·wᵀ)
 void linear_backward_input(ThreadTeam& team, const float* dy, const float* w, const float* pre,
                            float* dx, MatrixShape shape);
-/// dw += xᵀ·dy; db += column sums of dy unless null
+/// dw += xᵀ·dy; db += column sums of dy; either may be null
 void linear_backward_weight(ThreadTeam& team, const float* x, const float* dy, float* dw, float* db,
                             MatrixShape shape);
 
