@@ -4,6 +4,7 @@
 
 #include "experiments/compare/checked_run.h"
 #include "experiments/compare/permuted_order.h"
+#include "experiments/compare/perturbed_terms.h"
 #include "experiments/compare/perturbed_weights.h"
 #include "experiments/runner/run_inputs.h"
 #include "experiments/runner/stage_factory.h"
@@ -83,6 +84,18 @@ std::vector<std::vector<StepRecord>> perturbed_runs(World& world, const RunInput
   for (std::uint64_t i = 1; i <= kPerturbedRuns; ++i) {
     StageRun run = stage_run(reference);
     run.factory = from_perturbed_weights(run.factory, relative, own.config.seed + i);
+    runs.push_back(run_stage(world, own, run).steps());
+  }
+  return runs;
+}
+
+std::vector<std::vector<StepRecord>> bounded_runs(World& world, const RunInputs& inputs,
+                                                  const PlannedRun& reference, double relative) {
+  const RunInputs own = bare(inputs, reference);
+  std::vector<std::vector<StepRecord>> runs;
+  for (std::uint64_t i = 1; i <= kPerturbedRuns; ++i) {
+    StageRun run = stage_run(reference);
+    run.factory = with_perturbed_terms(run.factory, relative, own.config.seed + i);
     runs.push_back(run_stage(world, own, run).steps());
   }
   return runs;

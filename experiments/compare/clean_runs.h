@@ -31,6 +31,11 @@ std::vector<std::vector<StepRecord>> permuted_runs(World& world, const RunInputs
 std::vector<std::vector<StepRecord>> perturbed_runs(World& world, const RunInputs& inputs,
                                                     const PlannedRun& reference);
 
+/// The reference trained again with every sum of gradients off by what rounding may do in any
+/// order: `relative` of the sum of its terms' magnitudes.
+std::vector<std::vector<StepRecord>> bounded_runs(World& world, const RunInputs& inputs,
+                                                  const PlannedRun& reference, double relative);
+
 /// The largest number of terms in one product of the model: what its rounding grows with.
 std::int64_t longest_product(const ModelSpec& model, std::int64_t micro_batch, std::int64_t time);
 

@@ -85,7 +85,24 @@ class Comparing {
       floor.grad_norm.push_back(envelope.norm(i, static_cast<double>(steps[i].grad_norm)));
     }
     const double bound = gradient_bound(config_of(config, plan_.runs[reference]));
-    if (std::isfinite(bound)) floor.gradient_bound = bound;
+    if (!std::isfinite(bound)) return;
+    floor.gradient_bound = bound;
+    measure_bound(floor, reference, bound);
+  }
+
+  /// Where roundings as large as they can be lead, at worst: what the derived bound on a sum means
+  /// for loss and norm.
+  void measure_bound(NoiseFloor& floor, std::size_t reference, double bound) {
+    // Two runs may be that far apart in a sum, one from the exact sum half of it.
+    std::vector<std::vector<StepRecord>> runs =
+        bounded_runs(world_, inputs_, plan_.runs[reference], bound / 2);
+    const std::vector<StepRecord>& steps = comparison_.stages[reference].result.steps();
+    runs.push_back(steps);
+    const Envelope envelope(runs);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      floor.loss_bound.push_back(envelope.loss(i));
+      floor.grad_norm_bound.push_back(envelope.norm(i, static_cast<double>(steps[i].grad_norm)));
+    }
   }
 
   void judge_baseline(const Baseline& baseline) {

@@ -53,6 +53,8 @@ struct NoiseFloor {
   double factor = 0;              ///< that the spread of those runs is multiplied with
   std::vector<double> loss;       ///< by step: the largest distance allowed
   std::vector<double> grad_norm;  ///< the same of the gradient norm
+  /// The same of runs whose sums are off by their whole rounding bound; empty where there is none.
+  std::vector<double> loss_bound, grad_norm_bound;
   /// Of one element of the reduced gradient, relative to the sum of its terms' magnitudes; empty
   /// where so many roundings have no bound.
   std::optional<double> gradient_bound;

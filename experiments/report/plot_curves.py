@@ -48,6 +48,20 @@ def draw_noise_floor(axes, report, key):
     return allowed
 
 
+def draw_bound(axes, report, key):
+    """How far sums that are off by their whole rounding bound lead; returns the half-widths."""
+    floor = report["noise_floor"]
+    bound = numbers(floor[key + "_bound"]) if floor else []
+    if not any(bound):
+        return []
+    steps = range(1, len(bound) + 1)
+    look_of = {"color": INK, "linewidth": 0.9, "linestyle": (0, (1, 2)), "drawstyle": "steps-mid"}
+    axes.plot(steps, bound, label=f'sums off by their rounding bound, ×{floor["factor"]:g}',
+              **look_of)
+    axes.plot(steps, [-x for x in bound], label="_", **look_of)
+    return bound
+
+
 def scale_around_zero(axes, largest, band):
     """A symmetric axis, linear below a threshold: there a tenth of the band, so that one sees where
     in it a difference lies; without a band so small that zero can be told from tiny."""
@@ -71,6 +85,7 @@ def draw_differences(axes, report, key, unit):
     reference = reference_of(report)
     base = numbers(reference[key])
     band = draw_noise_floor(axes, report, key)
+    bound = draw_bound(axes, report, key)
     largest = 0.0
     for index, stage in enumerate(report["stages"]):
         if stage is reference:
@@ -80,7 +95,7 @@ def draw_differences(axes, report, key, unit):
         axes.plot(range(1, len(difference) + 1), difference, markersize=4,
                   **look(report, index, 1.2, 0.9) | {"label": "_"})
     axes.axhline(0, color=INK, linewidth=0.8)
-    scale_around_zero(axes, largest, band)
+    scale_around_zero(axes, largest, [*band, *bound])
     if len(report["stages"]) > 1 and not largest:
         axes.annotate("every difference is exactly 0", (0.5, 0.72), xycoords="axes fraction",
                       ha="center", fontweight="bold", bbox={
@@ -88,8 +103,9 @@ def draw_differences(axes, report, key, unit):
                           "edgecolor": "none"})
     elif len(report["stages"]) > 1:
         axes.set_title(f"largest difference {largest:.2e}", fontsize=9.5, loc="right")
-    if band:  # above the panel, where no curve is
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.1)
+    if band or bound:  # above the panel, where no curve is
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0.1,
+                    ncols=2)
     axes.set_ylabel(f'difference to\n{report["reference"]}{unit}')
     axes.set_xlabel("training step")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

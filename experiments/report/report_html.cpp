@@ -45,6 +45,13 @@ std::string noise_words(const Comparison& comparison) {
       "of the last step, {:.2g} in the gradient norm.",
       escaped(comparison.reference), counted(floor->clean_runs, "time"), floor->factor,
       floor->loss.back(), floor->grad_norm.back());
+  if (!floor->loss_bound.empty()) {
+    words += fmt::format(
+        " The dotted line is where the same distance lies when every sum of gradients is off by as "
+        "much as rounding can do in any order: {:.2g} in the loss of the last step, {:.2g} in the "
+        "gradient norm.",
+        floor->loss_bound.back(), floor->grad_norm_bound.back());
+  }
   if (floor->gradient_bound) {
     words += fmt::format(
         " In one element of the reduced gradient rounding makes at most {:.2g} of the sum of its "

@@ -152,6 +152,8 @@ Json noise_json(const std::optional<NoiseFloor>& floor) {
   put_number(object, "factor", floor->factor);
   put_numbers(object, "loss", floor->loss);
   put_numbers(object, "grad_norm", floor->grad_norm);
+  put_numbers(object, "loss_bound", floor->loss_bound);
+  put_numbers(object, "grad_norm_bound", floor->grad_norm_bound);
   put_number(object, "gradient_bound", floor->gradient_bound);
   return object;
 }

@@ -67,6 +67,12 @@ NoiseFloor read_noise_floor(const JsonField& from) {
   if (floor.grad_norm.size() != floor.loss.size()) {
     from["grad_norm"].reject(fmt::format("{} numbers, as many as 'loss'", floor.loss.size()));
   }
+  floor.loss_bound = get_numbers(from, "loss_bound");
+  floor.grad_norm_bound = get_numbers(from, "grad_norm_bound");
+  if (floor.grad_norm_bound.size() != floor.loss_bound.size()) {
+    from["grad_norm_bound"].reject(
+        fmt::format("{} numbers, as many as 'loss_bound'", floor.loss_bound.size()));
+  }
   fields("gradient_bound", floor.gradient_bound);
   return floor;
 }

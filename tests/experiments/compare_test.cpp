@@ -118,6 +118,8 @@ TEST_F(EndToEnd, SixteenBitsHaveANoiseFloorAlthoughTheStagesAreEqual) {
   EXPECT_EQ(comparison.noise_floor->clean_runs, 3);
   EXPECT_EQ(comparison.noise_floor->loss.size(), 2U);
   EXPECT_GT(comparison.noise_floor->grad_norm.at(1), 0);
+  EXPECT_EQ(comparison.noise_floor->loss_bound.size(), comparison.noise_floor->loss.size());
+  EXPECT_GT(comparison.noise_floor->grad_norm_bound.at(1), comparison.noise_floor->grad_norm.at(1));
 }
 
 TEST_F(EndToEnd, InFp32WithOurOrderThereIsNoNoise) {

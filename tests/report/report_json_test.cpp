@@ -92,6 +92,7 @@ TEST_F(ReportJson, KeepsTheNoiseFloorAndTheStepsThatWereSkipped) {
   const ordered_json report = ordered_json::parse(text);
   EXPECT_EQ(report["noise_floor"]["clean_runs"], 3);
   EXPECT_EQ(report["noise_floor"]["grad_norm"][1], 1.5e-6);
+  EXPECT_EQ(report["noise_floor"]["loss_bound"][2], 9e-7);
   EXPECT_EQ(report["stages"][1]["skipped"], ordered_json({1}));
   EXPECT_EQ(report["stages"][1]["loss_scale"][0], 131072);
 

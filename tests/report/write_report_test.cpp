@@ -82,6 +82,7 @@ TEST(Plots, ShowTheNoiseFloorAndTheStepsThatWereSkipped) {
   const std::string norm = content(directory / "grad_norm.svg");
   for (const std::string& svg : {loss, norm}) {
     EXPECT_THAT(svg, HasSubstr("<!-- 3 clean runs in other orders, ×4 -->"));
+    EXPECT_THAT(svg, HasSubstr("<!-- sums off by their rounding bound, ×4 -->"));
   }
   EXPECT_THAT(norm, HasSubstr("<!-- skipped: the gradient overflowed (1) -->"));
   EXPECT_THAT(norm, HasSubstr("<!-- clipped above 1 -->"));
