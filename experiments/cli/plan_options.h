@@ -14,8 +14,10 @@ struct PlanOptions {
   ModelRequest model;
   RunConfig run;
   std::string stage = "all";
-  std::string device, accounting = "measured", recompute = "none", algorithm = "fastest";
+  std::string device, accounting = "measured", recompute = "none", activations,
+                      algorithm = "fastest";
   std::string reduction = "ring", accumulation_order = "local", overlap = "on";
+  std::string lamb_norms = "tensor";
   double memory_gb = 0, tflops = 0, product_tflops = 0;                   ///< of one device
   double memory_bandwidth = 0, intra_bandwidth = 0, inter_bandwidth = 0;  ///< GB/s
   double intra_latency = 1, inter_latency = 5;                            ///< µs
