@@ -5,7 +5,6 @@
 
 #include "experiments/cli/run_options.h"
 #include "experiments/config/validate.h"
-#include "experiments/plan/deepspeed_input.h"
 #include "experiments/runner/stage_factory.h"
 #include "stages/core/error.h"
 #include "stages/core/join.h"
@@ -185,19 +184,15 @@ void set_activations(const PlanOptions& o, Recipe& recipe) {
   recipe.activations = enumerator<Activations>("--activations", o.activations, kActivationsCount);
 }
 
-constexpr const char* kRecipeOptions[] = {"--precision",   "--reduce-dtype",   "--optimizer",
-                                          "--micro-batch", "--accumulate",     "--overlap",
-                                          "--bucket-mb",   "--bucket-elements"};
-
 /// What the JSON says, but for what the command line says.
-void apply_config(const PlanOptions& o, PlanRequest& request) {
-  std::vector<std::string> given;
-  for (const char* option : kRecipeOptions) {
-    if (o.given(option)) given.emplace_back(option);
-  }
-  const DeepSpeedPlanInput input = read_deepspeed_plan(o.config_file);
-  apply(input, given, request.recipe);
-  if (!o.given("--stage")) request.stages = {stage_names()[static_cast<std::size_t>(input.stage)]};
+DeepSpeedPlanInput apply_config(const PlanOptions& o, PlanRequest& request) {
+  RunConfig& run = request.recipe.run;
+  run.stages = request.stages;
+  DeepSpeedPlanInput input = apply_deepspeed_plan(
+      o.config_file, [&](const std::string& option) { return o.knows(option) && o.given(option); },
+      request.model.spec, run);
+  request.stages = run.stages;
+  return input;
 }
 
 }  // namespace
@@ -211,7 +206,7 @@ void add_plan_options(CLI::App& command, PlanOptions& options) {
   add_recipe(command, options);
 }
 
-PlanRequest plan_request(const PlanOptions& options, std::vector<std::string>& notices) {
+PlanRequest plan_request(const PlanOptions& options, PlanReport& report) {
   PlanRequest request;
   ModelRequest wanted = options.model;
   if (options.given("--seq") && options.run.sequence < 1) {
@@ -232,7 +227,11 @@ PlanRequest plan_request(const PlanOptions& options, std::vector<std::string>& n
       enumerator<LambNorms>("--lamb-norms", options.lamb_norms, 2);
   set_orders(options, request.recipe.run);
   set_bucket(options, request.model, request.recipe.run);
-  if (!options.config_file.empty()) apply_config(options, request);
+  std::vector<std::string>& notices = report.notices;
+  if (!options.config_file.empty()) {
+    report.deepspeed = apply_config(options, request);
+    notices = report.deepspeed->notices;
+  }
   set_activations(options, request.recipe);
   request.recipe.run.evaluate_every = 0;  // a plan is of training steps
   request.time.cluster = cluster_of(options);
