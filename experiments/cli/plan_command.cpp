@@ -95,13 +95,10 @@ std::vector<StageReplay> replays_of(const PlanCommand& command, const PlanReques
 
 int plan(Console& console, const PlanCommand& command) {
   if (command.published_tables) return print_published_tables(console);
-  std::vector<std::string> notices;
-  PlanRequest request = plan_request(command.plan, notices);
-  if (command.verify) require_verifiable(request);
-  PlanReport report = make_plan(std::move(request), std::move(notices));
-  if (!command.plan.config_file.empty()) {
-    add_estimate(read_deepspeed_plan(command.plan.config_file), report);
-  }
+  PlanReport report;
+  report.request = plan_request(command.plan, report);
+  if (command.verify) require_verifiable(report.request);
+  fill_plan(report);
   const std::vector<StageReplay> replays = replays_of(command, report.request);
   if (command.verify) {
     report.verification = verify_plan(report.request, [&](const std::string& stage) {

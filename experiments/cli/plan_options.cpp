@@ -5,7 +5,6 @@
 
 #include "experiments/cli/run_options.h"
 #include "experiments/config/validate.h"
-#include "experiments/plan/deepspeed_input.h"
 #include "experiments/runner/stage_factory.h"
 #include "stages/core/error.h"
 #include "stages/core/join.h"
@@ -72,8 +71,15 @@ void add_recipe(CLI::App& command, PlanOptions& o) {
             "fp32|bf16|fp16");
   add(command, "--reduce-dtype", o.run.reduce_dtype,
       "of gradients that travel [that of the precision]", "fp32|bf16|fp16");
-  add_shown(command, "--optimizer", o.run.optimizer.name, "AdamW or SGD with momentum",
-            "adamw|sgd");
+  add_shown(command, "--accumulate-dtype", o.run.accumulate_dtype,
+            "of sums over micro-batches: fp32, or the precision's own", "fp32|bf16|fp16");
+  add_shown(command, "--optimizer", o.run.optimizer.name, "what updates the parameters",
+            "adamw|sgd|lamb|muon");
+  add_shown(command, "--momentum", o.run.optimizer.momentum, "of sgd; 0 keeps no moments", "X");
+  add_shown(command, "--lamb-norms", o.lamb_norms,
+            "lamb's norms: of whole tensors, or of each rank's shard of them", "tensor|shard");
+  add_shown(command, "--clip", o.run.clip,
+            "largest norm of the gradient (0: no clipping); the norm is taken either way", "NORM");
   add_shown(command, "--accounting", o.accounting,
             "whose bytes a parameter: what runs here hold, or published counts",
             "measured|zero|deepspeed|megatron|infinity");
@@ -83,8 +89,22 @@ void add_recipe(CLI::App& command, PlanOptions& o) {
   add_shown(command, "--accumulation-order", o.accumulation_order,
             "reduce in every micro-batch, or where a stage can in the last one only",
             "local|reduced");
-  add_shown(command, "--recompute", o.recompute, "activations that backward computes again",
-            "none|selective|full");
+  add_shown(command, "--checkpoint-every", o.run.checkpoint_every,
+            "keep the input of so many blocks only, and compute them again in backward (0: keep "
+            "all)",
+            "BLOCKS");
+  add(command, "--activations", o.activations,
+      "those of runs here, to the byte, or published formulas of 16-bit GPTs [published for "
+      "16 bits on a --device, or with --recompute; else here]",
+      "here|published");
+  add_shown(command, "--recompute", o.recompute,
+            "published activations that backward computes again", "none|selective|full");
+  add_shown(command, "--dropout", o.run.dropout, "probability that an activation is dropped", "P");
+  add_shown(command, "--padding", o.run.padding, "largest part of a sequence that may be padding",
+            "PART");
+  add_shown(command, "--skip-block-every", o.run.skip_block_every,
+            "bypass one block in every so many micro-batches of a step (0: never)",
+            "MICRO-BATCHES");
   add(command, "--bucket-mb", o.run.bucket_mb,
       "MiB of fp32 gradients in a bucket [0.25 for the small presets, else 25]", "MIB");
   add(command, "--bucket-elements", o.bucket_elements, "the same in elements, 5e8", "X");
@@ -155,19 +175,24 @@ void set_bucket(const PlanOptions& o, const PlannedModel& model, RunConfig& run)
   }
 }
 
-constexpr const char* kRecipeOptions[] = {"--precision",   "--reduce-dtype",   "--optimizer",
-                                          "--micro-batch", "--accumulate",     "--overlap",
-                                          "--bucket-mb",   "--bucket-elements"};
+/// 16 bits on a device are a GPU's; without a device the plan is of a run here.
+void set_activations(const PlanOptions& o, Recipe& recipe) {
+  const bool elsewhere = !o.device.empty() && recipe.run.precision != "fp32";
+  const bool published = elsewhere || recipe.recompute != Recompute::kNone;
+  recipe.activations = published ? Activations::kPublished : Activations::kHere;
+  if (!o.given("--activations")) return;
+  recipe.activations = enumerator<Activations>("--activations", o.activations, kActivationsCount);
+}
 
 /// What the JSON says, but for what the command line says.
-void apply_config(const PlanOptions& o, PlanRequest& request) {
-  std::vector<std::string> given;
-  for (const char* option : kRecipeOptions) {
-    if (o.given(option)) given.emplace_back(option);
-  }
-  const DeepSpeedPlanInput input = read_deepspeed_plan(o.config_file);
-  apply(input, given, request.recipe);
-  if (!o.given("--stage")) request.stages = {stage_names()[static_cast<std::size_t>(input.stage)]};
+DeepSpeedPlanInput apply_config(const PlanOptions& o, PlanRequest& request) {
+  RunConfig& run = request.recipe.run;
+  run.stages = request.stages;
+  DeepSpeedPlanInput input = apply_deepspeed_plan(
+      o.config_file, [&](const std::string& option) { return o.knows(option) && o.given(option); },
+      request.model.spec, run);
+  request.stages = run.stages;
+  return input;
 }
 
 }  // namespace
@@ -181,7 +206,7 @@ void add_plan_options(CLI::App& command, PlanOptions& options) {
   add_recipe(command, options);
 }
 
-PlanRequest plan_request(const PlanOptions& options, std::vector<std::string>& notices) {
+PlanRequest plan_request(const PlanOptions& options, PlanReport& report) {
   PlanRequest request;
   ModelRequest wanted = options.model;
   if (options.given("--seq") && options.run.sequence < 1) {
@@ -198,9 +223,16 @@ PlanRequest plan_request(const PlanOptions& options, std::vector<std::string>& n
       enumerator<Accounting>("--accounting", options.accounting, kAccountingCount);
   request.recipe.recompute =
       enumerator<Recompute>("--recompute", options.recompute, kRecomputeCount);
+  request.recipe.run.optimizer.lamb_norms =
+      enumerator<LambNorms>("--lamb-norms", options.lamb_norms, 2);
   set_orders(options, request.recipe.run);
   set_bucket(options, request.model, request.recipe.run);
-  if (!options.config_file.empty()) apply_config(options, request);
+  std::vector<std::string>& notices = report.notices;
+  if (!options.config_file.empty()) {
+    report.deepspeed = apply_config(options, request);
+    notices = report.deepspeed->notices;
+  }
+  set_activations(options, request.recipe);
   request.recipe.run.evaluate_every = 0;  // a plan is of training steps
   request.time.cluster = cluster_of(options);
   request.time.algorithm =

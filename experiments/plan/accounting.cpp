@@ -35,7 +35,7 @@ void add_moments(std::vector<StateItem>& items, const OptimizerSettings& optimiz
   }
 }
 
-std::vector<StateItem> measured(const Recipe& recipe, const StateDTypes& dtypes) {
+std::vector<StateItem> measured(const Recipe& recipe, const StateTypes& dtypes) {
   std::vector<StateItem> items = models(dtypes.parameters, dtypes.gradients);
   const int accumulators = accumulator_count(recipe.run);
   if (accumulators > 0) {
@@ -48,7 +48,7 @@ std::vector<StateItem> measured(const Recipe& recipe, const StateDTypes& dtypes)
 
 /// The 16-bit gradient is sharded with the rest in stage 2; in stage 3 it only lives a layer long,
 /// and the 16-bit parameter is sharded in its place. Either way 18 bytes are divided by N.
-std::vector<StateItem> deepspeed(const StateDTypes& dtypes, int stage) {
+std::vector<StateItem> deepspeed(const StateTypes& dtypes, int stage) {
   std::vector<StateItem> items = models(dtypes.parameters, dtypes.parameters);
   if (stage == 3) items.pop_back();
   items.push_back(main_gradients());
@@ -58,7 +58,7 @@ std::vector<StateItem> deepspeed(const StateDTypes& dtypes, int stage) {
 
 /// fp16: the gradient buffer is fp16 and the optimizer reads an fp32 copy; bf16: the buffer itself
 /// is fp32, and nothing is copied.
-std::vector<StateItem> megatron(const StateDTypes& dtypes) {
+std::vector<StateItem> megatron(const StateTypes& dtypes) {
   const bool copies = dtypes.parameters == DType::kFloat16;
   std::vector<StateItem> items =
       models(dtypes.parameters, copies ? DType::kFloat16 : DType::kFloat32);
@@ -79,7 +79,7 @@ int zero_stage(const std::string& stage) {
 }
 
 std::vector<StateItem> state_items(const Recipe& recipe, const std::string& stage) {
-  const StateDTypes dtypes = state_dtypes(recipe.run);
+  const StateTypes dtypes = state_types(recipe.run);
   const int number = zero_stage(stage);
   std::vector<StateItem> items;
   switch (recipe.accounting) {

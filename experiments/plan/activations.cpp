@@ -1,5 +1,6 @@
 #include "experiments/plan/activations.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace zerolab {
@@ -31,9 +32,13 @@ double outer_activation_bytes(const ActivationShape& shape) {
 }
 
 std::int64_t planned_activation_bytes(const Recipe& recipe, const ActivationShape& shape) {
+  const bool full = recipe.recompute == Recompute::kFull;
+  const double every = std::min<double>(shape.layers, full ? 1 : recipe.run.checkpoint_every);
   double bytes = shape.layers * layer_activation_bytes(shape, recipe.recompute);
-  if (recipe.recompute == Recompute::kFull)
-    bytes += layer_activation_bytes(shape, Recompute::kNone);
+  if (every > 0) {
+    bytes = std::ceil(shape.layers / every) * layer_activation_bytes(shape, Recompute::kFull) +
+            every * layer_activation_bytes(shape, Recompute::kNone);
+  }
   const double dtype_factor = recipe.run.precision == "fp32" ? 2 : 1;
   return std::llround(bytes * dtype_factor + outer_activation_bytes(shape));
 }

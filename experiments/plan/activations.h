@@ -34,7 +34,8 @@ double layer_activation_bytes(const ActivationShape& shape, Recompute recompute,
 double outer_activation_bytes(const ActivationShape& shape);
 
 /// Of the whole model: all layers as above; with full recomputation every layer's input and one
-/// layer in full. fp32 recipes hold twice the bytes, and this model has no dropout of its own.
+/// layer in full; with checkpoints every k layers every k-th input and k layers in full. fp32
+/// recipes hold twice the bytes, and this model has no dropout of its own.
 std::int64_t planned_activation_bytes(const Recipe& recipe, const ActivationShape& shape);
 
 }  // namespace zerolab

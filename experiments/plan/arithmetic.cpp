@@ -47,7 +47,7 @@ StepFlops step_flops(const Recipe& recipe, const PlannedModel& model) {
   const double count = recipe.run.accumulate;
   StepFlops step;
   step.model = step.hardware = 3 * count * forward.total();
-  if (recipe.recompute == Recompute::kFull) {
+  if (recipe.recompute == Recompute::kFull || recipe.run.checkpoint_every > 0) {
     step.hardware += count * (forward.total() - forward.head);
   } else if (recipe.recompute == Recompute::kSelective && model.spec.is_gpt()) {
     step.hardware += count * forward.attention * static_cast<double>(model.spec.gpt().layers);

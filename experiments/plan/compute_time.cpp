@@ -49,7 +49,7 @@ double recomputed(const Recipe& recipe, const ForwardFlops& flops, std::size_t u
 ComputeTimes compute_times(const Recipe& recipe, const PlannedModel& model,
                            const DeviceSpec& device) {
   const ForwardFlops flops = forward_flops(recipe, model);
-  const StateDTypes dtypes = state_dtypes(recipe.run);
+  const StateTypes dtypes = state_types(recipe.run);
   const double activations = block_bytes(recipe, model);
   const double logits = head_bytes(recipe, model);
   const auto seconds = [&](double operations, double bytes) {
@@ -78,13 +78,19 @@ ComputeTimes compute_times(const Recipe& recipe, const PlannedModel& model,
   return times;
 }
 
-double update_seconds(const Recipe& recipe, const DeviceSpec& device, double elements) {
-  const StateDTypes dtypes = state_dtypes(recipe.run);
+double update_seconds(const std::string& stage, const Recipe& recipe, const Setting& setting,
+                      const DeviceSpec& device, double elements) {
+  const StateTypes dtypes = state_types(recipe.run);
   const auto states = static_cast<double>(optimizer_state_categories(recipe.run.optimizer).size());
   // Master weights where there are some are updated in place of the parameters, and rounded.
   const double parameters = dtypes.master_weights ? 2 * 4 + bytes_of(dtypes.parameters) : 2 * 4;
   const double gradient = 2 * bytes_of(dtypes.gradients);
-  return elements * (parameters + gradient + states * 2 * 4) / device.memory_bandwidth;
+  const double direction = recipe.run.optimizer.name == "lamb" ? 3 * 4 : 0;
+  Setting busiest = setting;
+  busiest.rank = 0;  // computers take turns by falling cost
+  const double operations = optimizer_operations(stage, busiest);
+  return (operations > 0 ? operations / device.product_flops : 0) +
+         elements * (parameters + gradient + direction + states * 2 * 4) / device.memory_bandwidth;
 }
 
 }  // namespace zerolab

@@ -24,7 +24,9 @@ ComputeTimes compute_times(const Recipe& recipe, const PlannedModel& model,
                            const DeviceSpec& device);
 
 /// The optimizer on `elements`: reads and writes what it keeps, and reads the gradient for the
-/// norm.
-double update_seconds(const Recipe& recipe, const DeviceSpec& device, double elements);
+/// norm. LAMB writes its direction and reads it for the norm and for the update; of Muon's products
+/// the rank with the largest matrix computes most.
+double update_seconds(const std::string& stage, const Recipe& recipe, const Setting& setting,
+                      const DeviceSpec& device, double elements);
 
 }  // namespace zerolab

@@ -1,12 +1,8 @@
 /// \file
-/// DeepSpeed's memory estimators, formula by formula, and where an exact count departs from them.
+/// DeepSpeed's memory estimators, formula by formula.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
-
-#include "experiments/plan/stage_plans.h"
 
 namespace zerolab {
 
@@ -17,9 +13,13 @@ struct EstimatorInput {
   double largest_layer = 0;        ///< L, stage 3 only
   std::int64_t gpus_per_node = 1;  ///< n
   std::int64_t nodes = 1;
-  bool offload_parameters = false, offload_optimizer = false;
+  bool offload_parameters = false;  ///< looked at with `offload_optimizer` at stage 3 only
+  bool offload_optimizer = false;
   bool zero_init = true;  ///< stage 3: the model is built sharded
 };
+
+/// Host memory is multiplied by it ("additional_buffer_factor").
+inline constexpr double kAdditionalBufferFactor = 1.5;
 
 struct Estimate {
   double gpu_bytes = 0;  ///< a device
@@ -37,28 +37,5 @@ Estimate deepspeed_estimate(const EstimatorInput& input);
 
 /// The formula that their documentation's stage 2 sample was printed from: gpu 4P + 16P/N.
 double documented_zero2_gpu_bytes(double parameters, double ranks);
-
-/// One item of a device's memory, by both.
-struct EstimateLine {
-  std::string item;
-  double estimated = 0;  ///< bytes
-  double exact = 0;      ///< bytes
-  std::string why;
-};
-
-struct EstimateComparison {
-  EstimatorInput input;
-  Estimate estimate;
-  double exact_bytes = 0;  ///< the plan's largest total
-  /// Every item in which the two differ or agree; their sums are the two figures.
-  std::vector<EstimateLine> lines;
-};
-
-/// The estimator's figure beside the plan's, of a 16-bit recipe at stage 2 or 3 whose states stay
-/// on the device. \throws BadInput otherwise.
-EstimateComparison compare_with_estimator(const PlanRequest& request, const StagePlan& plan,
-                                          EstimatorInput input);
-
-std::string estimate_text(const EstimateComparison& comparison);
 
 }  // namespace zerolab

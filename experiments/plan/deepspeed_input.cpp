@@ -1,118 +1,59 @@
 #include "experiments/plan/deepspeed_input.h"
 
-#include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <nlohmann/json.hpp>
-
-#include "experiments/report/json_fields.h"
-#include "stages/core/error.h"
+#include "experiments/config/deepspeed/blocks.h"
+#include "experiments/config/deepspeed/json_file.h"
 
 namespace zerolab {
 namespace {
 
-/// Present, and neither null nor Hugging Face's "auto".
-bool has(const JsonField& object, const char* key) {
-  if (!object.has(key) || object[key].is_null()) return false;
-  const Json& value = object[key].value();
-  return !(value.is_string() && value.get<std::string>() == "auto");
+constexpr std::string_view kParametersTo = "zero_optimization.offload_param.device";
+constexpr std::string_view kOptimizerTo = "zero_optimization.offload_optimizer.device";
+constexpr std::string_view kOldParameters = "zero_optimization.cpu_offload_param";
+constexpr std::string_view kOldOptimizer = "zero_optimization.cpu_offload";
+/// What runs refuse and a plan can set beside DeepSpeed's estimate.
+constexpr std::string_view kUnderstood[] = {kParametersTo, kOptimizerTo, kOldParameters,
+                                            kOldOptimizer};
+
+bool has_batch(const CheckedKeys& keys) {
+  return keys.has("train_batch_size") || keys.has("train_micro_batch_size_per_gpu");
 }
 
-/// DeepSpeed's counts may be written as 5e8.
-std::optional<std::int64_t> count(const JsonField& object, const char* key) {
-  if (!has(object, key)) return std::nullopt;
-  const double number = object[key].number();
-  if (!(number >= 1 && number <= 1e15 && number == std::floor(number))) {
-    object[key].reject("a whole number of at least 1");
-  }
-  return static_cast<std::int64_t>(number);
-}
-
-bool enabled(const JsonField& root, const char* block) {
-  return has(root, block) && has(root[block], "enabled") && root[block]["enabled"].boolean();
-}
-
-bool offloads(const JsonField& zero, const char* block) {
-  if (!has(zero, block)) return false;
-  return has(zero[block], "device") && zero[block]["device"].text() != "none";
-}
-
-std::string optimizer_of(const JsonField& type) {
-  std::string name = type.text();
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (name == "adam" || name == "adamw") return "adamw";
-  if (name == "sgd") return "sgd";
-  type.reject("Adam, AdamW or SGD");
-}
-
-void read_zero(const JsonField& zero, DeepSpeedPlanInput& input) {
-  if (has(zero, "stage")) {
-    const std::int64_t stage = zero["stage"].integer();
-    if (stage < 0 || stage > 3) zero["stage"].reject("0, 1, 2 or 3");
-    input.stage = static_cast<int>(stage);
-  }
-  input.overlap = input.stage == 3;
-  if (has(zero, "overlap_comm")) input.overlap = zero["overlap_comm"].boolean();
-  input.bucket_elements = count(zero, "reduce_bucket_size").value_or(input.bucket_elements);
-  input.offload_parameters = offloads(zero, "offload_param");
-  input.offload_optimizer = offloads(zero, "offload_optimizer");
+bool offloads(const CheckedKeys& keys, std::string_view device, std::string_view old_switch) {
+  return keys.given<std::string>(device).value_or("none") != "none" ||
+         keys.given<bool>(old_switch).value_or(false);
 }
 
 }  // namespace
 
-DeepSpeedPlanInput read_deepspeed_plan(const std::string& path) {
-  const Json json = read_json_file(path, std::int64_t{1} << 24);
-  const JsonField root(json, path);
-  DeepSpeedPlanInput input;
-  if (enabled(root, "fp16")) input.precision = "fp16";
-  if (enabled(root, "bf16") || enabled(root, "bfloat16")) {
-    if (input.precision == "fp16") {
-      bad_input("[plan] {} enables fp16 and bf16; keep one", path);
-    }
-    input.precision = "bf16";
+DeepSpeedPlanInput apply_deepspeed_plan(const std::string& path, const GivenOptions& given,
+                                        const ModelSpec& model, RunConfig& run) {
+  bool assumes_batch = false;
+  Overlay overlay(path, [&](const std::string& option) {
+    if (option == "--micro-batch" && assumes_batch) return true;
+    if (option == "--bucket-mb" && given("--bucket-elements")) return true;
+    return given(option);
+  });
+  const CheckedKeys keys(read_config_file(path), overlay, kUnderstood);
+  assumes_batch = !has_batch(keys);
+  if (assumes_batch && !given("--micro-batch")) {
+    overlay.say(fmt::format("{} has no size of a batch; micro-batches of {} were planned", path,
+                            run.micro_batch));
   }
-  input.train_batch = count(root, "train_batch_size");
-  input.micro_batch = count(root, "train_micro_batch_size_per_gpu");
-  input.accumulate = count(root, "gradient_accumulation_steps");
-  if (has(root, "optimizer") && has(root["optimizer"], "type")) {
-    input.optimizer = optimizer_of(root["optimizer"]["type"]);
-  }
-  if (has(root, "communication_data_type")) {
-    input.communication_dtype = root["communication_data_type"].text();
-  }
-  if (has(root, "zero_optimization")) read_zero(root["zero_optimization"], input);
-  return input;
-}
+  apply_batch(keys, overlay, run);
+  apply_training(keys, overlay, run);
+  apply_checkpoints(keys, overlay, model, run);
+  apply_precision(keys, overlay, run);
+  apply_optimizer(keys, overlay, run);
+  apply_zero(keys, overlay, run, Purpose::kTrain);
 
-void apply(const DeepSpeedPlanInput& input, const std::vector<std::string>& given, Recipe& recipe) {
-  const auto free = [&](const char* option) {
-    return std::ranges::find(given, option) == given.end();
-  };
-  RunConfig& run = recipe.run;
-  if (free("--precision")) run.precision = input.precision;
-  if (free("--optimizer") && input.optimizer) run.optimizer.name = *input.optimizer;
-  if (free("--reduce-dtype")) run.reduce_dtype = input.communication_dtype;
-  if (free("--overlap") && input.overlap) run.overlap = *input.overlap;
-  if (free("--bucket-mb") && free("--bucket-elements")) {
-    run.bucket_mb = static_cast<double>(input.bucket_elements) * 4 / (1 << 20);
+  DeepSpeedPlanInput input;
+  if (keys.has("zero_optimization")) {
+    input.stage = static_cast<int>(keys.get<std::int64_t>("zero_optimization.stage"));
   }
-  std::optional<std::int64_t> micro = input.micro_batch, steps = input.accumulate;
-  if (!free("--micro-batch")) micro = run.micro_batch;
-  if (!free("--accumulate")) steps = run.accumulate;
-  const std::int64_t ranks = run.ranks;
-  if (input.train_batch && !micro && !steps) steps = 1;
-  if (input.train_batch && !micro) micro = *input.train_batch / (*steps * ranks);
-  if (input.train_batch && !steps && *micro >= 1) steps = *input.train_batch / (*micro * ranks);
-  run.micro_batch = micro.value_or(run.micro_batch);
-  run.accumulate =
-      static_cast<int>(std::min<std::int64_t>(steps.value_or(run.accumulate), 1 << 20));
-  if (input.train_batch && *input.train_batch != run.micro_batch * run.accumulate * ranks) {
-    bad_input(
-        "[plan] the JSON's train_batch_size {} is not micro-batch {} x accumulation {} x {} ranks; "
-        "change one of them, or --ranks",
-        *input.train_batch, run.micro_batch, run.accumulate, ranks);
-  }
+  input.offload_parameters = offloads(keys, kParametersTo, kOldParameters);
+  input.offload_optimizer = offloads(keys, kOptimizerTo, kOldOptimizer);
+  input.notices = overlay.take_notices();
+  return input;
 }
 
 }  // namespace zerolab

@@ -1,33 +1,32 @@
 /// \file
-/// What a plan reads from a DeepSpeed JSON.
+/// A DeepSpeed JSON as the recipe of a plan.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/plan/deepspeed_estimate.h"
+#include "experiments/config/deepspeed/overlay.h"
+#include "experiments/config/run_config.h"
+#include "stages/model/model_factory.h"
 
 namespace zerolab {
 
-/// The keys that memory, traffic and time follow from. Absent, null and "auto": empty.
+/// What a plan takes from the file besides its recipe.
 struct DeepSpeedPlanInput {
-  int stage = 0;
-  std::string precision = "fp32";
-  std::optional<std::int64_t> micro_batch, accumulate, train_batch;
-  std::optional<std::string> optimizer;  ///< "adamw" or "sgd"
-  std::int64_t bucket_elements = 500'000'000;
-  std::optional<bool> overlap;
+  std::optional<int> stage;  ///< of the block "zero_optimization"; empty: there is none
   bool offload_parameters = false, offload_optimizer = false;
-  std::string communication_dtype;  ///< empty: that of the precision
+  std::vector<std::string> notices;  ///< keys that were not used, values that had to give way
 };
 
-/// \throws BadInput with file and key when the file is missing, not JSON, or a value makes no
-/// sense.
-DeepSpeedPlanInput read_deepspeed_plan(const std::string& path);
-
-/// Puts the file's values into the recipe, but for those the command line gave, by option name.
-/// Batch sizes follow train_batch = micro · accumulation · ranks. \throws BadInput when they
-/// contradict each other.
-void apply(const DeepSpeedPlanInput& input, const std::vector<std::string>& given, Recipe& recipe);
+/// Writes what the file says over `run`, except over options that the command line has `given`. The
+/// keys are those of compare and train, and what becomes of them is the same
+/// (docs/deepspeed-config.md), except that offloading is understood, which no run here does, that
+/// learning rates are not looked at, and that a file without batch sizes leaves the options'.
+/// `run.ranks` must be the size of the world.
+/// \throws BadInput with file and key for a file, key or value that is wrong or asks for what
+/// cannot be planned.
+DeepSpeedPlanInput apply_deepspeed_plan(const std::string& path, const GivenOptions& given,
+                                        const ModelSpec& model, RunConfig& run);
 
 }  // namespace zerolab

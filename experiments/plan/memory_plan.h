@@ -5,7 +5,7 @@
 #include <string>
 
 #include "experiments/plan/recipe.h"
-#include "experiments/predict/stage_prediction.h"
+#include "experiments/predict/prediction.h"
 
 namespace zerolab {
 
@@ -21,11 +21,7 @@ struct MemoryPlan {
 /// What the formulas of experiments/predict are evaluated on.
 Setting plan_setting(const Recipe& recipe, const PlannedModel& model, int rank);
 
-/// The stage's closed form (predict_ddp …) in the element types of the recipe.
-StagePrediction plan_states(const std::string& stage, const Setting& setting);
-
-/// Activations and scratch. In fp32 those of the model here; 16-bit recipes, and recomputation,
-/// follow Korthikanti et al. (activations.h).
+/// Activations and scratch, as a run here holds them or as published (`Recipe::activations`).
 CategoryBytes plan_loop_bytes(const Recipe& recipe, const PlannedModel& model,
                               const Setting& setting);
 

@@ -82,10 +82,15 @@ Json request_json(const PlanRequest& request) {
                     {"micro_batch", run.micro_batch},
                     {"sequence", planned_sequence(request.recipe, model)},
                     {"accumulate", run.accumulate},
+                    {"accumulate_dtype", run.accumulate_dtype},
+                    {"reduce_dtype", name_of(state_types(run).travelling)},
+                    {"checkpoint_every", run.checkpoint_every},
                     {"recompute", name_of(request.recipe.recompute)},
+                    {"activations", name_of(request.recipe.activations)},
                     {"accounting", name_of(request.recipe.accounting)},
                     {"bucket_elements", run.bucket_elements()},
                     {"overlap", run.overlap},
+                    {"prefetch", run.overlap ? "the next unit" : "nothing"},
                     {"reduction", name_of(run.reduction)}};
   json["cluster"] = {{"device", cluster.device.name},
                      {"ranks", cluster.ranks},
@@ -102,19 +107,24 @@ Json request_json(const PlanRequest& request) {
   return json;
 }
 
-Json estimate_json(const EstimateComparison& comparison) {
-  Json lines = Json::array();
-  for (const EstimateLine& line : comparison.lines) {
-    lines.push_back({{"item", line.item},
-                     {"estimated_bytes", line.estimated},
-                     {"exact_bytes", line.exact},
-                     {"why", line.why}});
+Json estimate_lines_json(const std::vector<EstimateLine>& lines) {
+  Json json = Json::array();
+  for (const EstimateLine& line : lines) {
+    json.push_back({{"item", line.item},
+                    {"estimated_bytes", line.estimated},
+                    {"exact_bytes", line.exact},
+                    {"why", line.why}});
   }
+  return json;
+}
+
+Json estimate_json(const EstimateComparison& comparison) {
   return {{"stage", comparison.input.stage},
           {"estimated_gpu_bytes", comparison.estimate.gpu_bytes},
           {"estimated_cpu_bytes", comparison.estimate.cpu_bytes},
           {"exact_bytes", comparison.exact_bytes},
-          {"items", std::move(lines)}};
+          {"items", estimate_lines_json(comparison.device)},
+          {"cpu_items", estimate_lines_json(comparison.host)}};
 }
 
 Json verification_json(const Verification& verification) {
@@ -169,22 +179,19 @@ void add_stage(Csv& csv, const StagePlan& plan) {
 
 }  // namespace
 
-PlanReport make_plan(PlanRequest request, std::vector<std::string> notices) {
-  PlanReport report;
-  report.request = std::move(request);
-  report.notices = std::move(notices);
+void fill_plan(PlanReport& report) {
   report.stages = plan_stages(report.request);
   if (!report.request.model.assumed.empty()) {
     report.notices.push_back(report.request.model.assumed);
   }
-  if (report.request.time.cluster.device.memory_bytes == 0) return report;
+  add_estimate(report);
+  if (report.request.time.cluster.device.memory_bytes == 0) return;
   report.advice = cheapest_stage(report.stages, report.request);
   for (const StagePlan& plan : report.stages) {
     report.capacities.push_back({plan.stage, largest_model(plan.stage, report.request),
                                  largest_by_states(plan.stage, report.request),
                                  largest_micro_batch(plan.stage, report.request)});
   }
-  return report;
 }
 
 Json plan_json(const PlanReport& report) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/plan/deepspeed_input.h"
+#include "experiments/plan/estimate_comparison.h"
 #include "experiments/plan/fitting.h"
 #include "experiments/plan/verify.h"
 #include "experiments/report/json_fields.h"
@@ -23,6 +24,7 @@ struct Capacity {
 
 struct PlanReport {
   PlanRequest request;
+  std::optional<DeepSpeedPlanInput> deepspeed;  ///< of --config
   std::vector<StagePlan> stages;
   std::vector<Capacity> capacities;
   std::optional<Advice> advice;
@@ -31,11 +33,12 @@ struct PlanReport {
   std::vector<std::string> notices;            ///< one sentence each
 };
 
-/// Everything that follows from the request. \throws BadInput
-PlanReport make_plan(PlanRequest request, std::vector<std::string> notices = {});
+/// Everything that follows from the report's request and JSON. \throws BadInput
+void fill_plan(PlanReport& report);
 
-/// DeepSpeed's estimate for this JSON beside the plan, or a notice that says why there is none.
-void add_estimate(const DeepSpeedPlanInput& input, PlanReport& report);
+/// DeepSpeed's estimate for the report's JSON, if there is one, beside the plan, or a notice that
+/// says why there is none.
+void add_estimate(PlanReport& report);
 
 /// For people. Decimal units, GB of 1e9 bytes; the largest total in GiB too.
 std::string plan_text(const PlanReport& report);

@@ -132,6 +132,12 @@ std::string capacity_text(const PlanReport& report) {
   return table.text() + "\n";
 }
 
+std::string recomputation_text(const Recipe& recipe) {
+  const int every = recipe.run.checkpoint_every;
+  if (every == 0) return std::string(name_of(recipe.recompute));
+  return every == 1 ? "of each block" : fmt::format("of {} blocks at once", every);
+}
+
 std::string head_text(const PlanReport& report) {
   const PlanRequest& request = report.request;
   const RunConfig& run = request.recipe.run;
@@ -146,10 +152,12 @@ std::string head_text(const PlanReport& report) {
   text += fmt::format("\n{} on {}{}", counted(run.ranks, "rank"), counted(cluster.nodes(), "node"),
                       cluster.device.product.empty() ? "" : " of " + cluster.device.product);
   text += fmt::format(
-      "; {}, {}, micro-batch {} x {} tokens, {} a step; recomputation {}; accounting {}\n"
+      "; {}, {}, micro-batch {} x {} tokens, {} a step; recomputation {}; activations {}; "
+      "accounting {}\n"
       "GB are 1e9 bytes, GiB are 2^30\n\n",
       run.precision, run.optimizer.name, run.micro_batch, planned_sequence(request.recipe, model),
-      run.accumulate, name_of(request.recipe.recompute), name_of(request.recipe.accounting));
+      run.accumulate, recomputation_text(request.recipe), name_of(request.recipe.activations),
+      name_of(request.recipe.accounting));
   return text;
 }
 

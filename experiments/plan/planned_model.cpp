@@ -56,7 +56,6 @@ PlannedModel of_spec(ModelSpec spec) {
   PlannedModel model;
   model.name = spec.name;
   model.layout = layout_of(spec);
-  model.uses = uses_of(spec);
   model.spec = std::move(spec);
   model.runnable = true;
   return model;
@@ -140,7 +139,6 @@ PlannedModel model_of_parameters(std::int64_t parameters, const ModelRequest& re
   model.name = fmt::format("{:.4g} parameters", static_cast<double>(parameters));
   model.layout = exact_layout(parameters, gpt);
   model.spec = {model.name, gpt, {}};
-  model.uses = uses_of(model.spec);
   if (request.layers == 0 || request.hidden == 0) {
     model.assumed = fmt::format(
         "{} layers of hidden size {}, {} heads and a vocabulary of {} were assumed; --layers and "

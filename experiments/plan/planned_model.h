@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "experiments/predict/model_uses.h"
 #include "stages/model/model_factory.h"
 
 namespace zerolab {
@@ -22,9 +21,8 @@ struct PlannedModel {
   std::string name;
   ModelSpec spec;          ///< the architecture: extents of activations and of arithmetic
   ParameterLayout layout;  ///< what the stages cut
-  ModelUses uses;
-  bool runnable = false;  ///< `layout` is that of `spec`, so that it can be trained
-  std::string assumed;    ///< one sentence about extents that nobody gave; empty: none
+  bool runnable = false;   ///< `layout` is that of `spec`, so that it can be trained
+  std::string assumed;     ///< one sentence about extents that nobody gave; empty: none
 
   /// Ψ
   std::int64_t parameters() const { return layout.parameter_count(); }

@@ -52,6 +52,41 @@ void validate_sequence(const RunConfig& run, const PlannedModel& model) {
             run.sequence, longest, model.name, longest);
 }
 
+/// Whatever a run would be refused for, but for the size of its world, which a plan may exceed.
+void validate_as_run(RunConfig run, const PlannedModel& model) {
+  run.ranks = 1;
+  run.ranks_per_node = 0;
+  run.stages = {"ddp"};
+  run.bucket_mb = RunConfig{}.bucket_mb;
+  validate(run, model.spec, Purpose::kTrain);
+}
+
+void validate_recomputation(const Recipe& recipe) {
+  if (recipe.recompute == Recompute::kNone) return;
+  if (recipe.run.checkpoint_every > 0) {
+    bad_input("[plan] --recompute {} and --checkpoint-every {} say the same thing twice; keep one",
+              name_of(recipe.recompute), recipe.run.checkpoint_every);
+  }
+  if (recipe.activations == Activations::kHere) {
+    bad_input(
+        "[plan] --recompute {} is a formula of published activations; give --checkpoint-every 1, "
+        "or leave --activations here out",
+        name_of(recipe.recompute));
+  }
+}
+
+/// What depends on an architecture's tensors, and not on their number alone.
+void validate_size_only(const RunConfig& run, const PlannedModel& model) {
+  const auto refuse = [&](const std::string& option, const char* needs) {
+    bad_input(
+        "[plan] {} depends on {}, and {} is only a size; give --model, or --layers and "
+        "--hidden",
+        option, needs, model.name);
+  };
+  if (run.optimizer.name == "muon") refuse("--optimizer muon", "the hidden matrices");
+  if (run.skip_block_every > 0) refuse("--skip-block-every", "the blocks");
+}
+
 constexpr double kMostCountable = 4e18;  // half of what 64 bits hold
 
 /// Bytes on the wire in one step, generously.
@@ -98,21 +133,8 @@ std::string_view name_of(Recompute recompute) {
   return kNames[static_cast<std::size_t>(recompute)];
 }
 
-StateDTypes state_dtypes(const RunConfig& run) {
-  require_known("--precision", run.precision, {"fp32", "bf16", "fp16"});
-  require_known("--accumulate-dtype", run.accumulate_dtype, {"fp32", "bf16", "fp16"});
-  StateDTypes dtypes;
-  dtypes.parameters = dtypes.gradients = dtype_from_name(run.precision);
-  dtypes.payload = dtypes.parameters;
-  if (!run.reduce_dtype.empty()) {
-    require_known("--reduce-dtype", run.reduce_dtype, {"fp32", "bf16", "fp16"});
-    dtypes.payload = dtype_from_name(run.reduce_dtype);
-  }
-  // As StageSettings' Precision: what travels in another type is kept in fp32.
-  if (dtypes.payload != dtypes.parameters) dtypes.gradients = DType::kFloat32;
-  dtypes.accumulators = dtype_from_name(run.accumulate_dtype);
-  dtypes.master_weights = run.precision != "fp32";
-  return dtypes;
+std::string_view name_of(Activations activations) {
+  return activations == Activations::kHere ? "here" : "published";
 }
 
 std::int64_t planned_sequence(const Recipe& recipe, const PlannedModel& model) {
@@ -128,11 +150,12 @@ void validate(const Recipe& recipe, const PlannedModel& model) {
   validate_world(recipe.run);
   validate_sizes(recipe.run);
   validate_sequence(recipe.run, model);
-  require_known("--optimizer", recipe.run.optimizer.name, {"adamw", "sgd"});
-  const StateDTypes dtypes = state_dtypes(recipe.run);
+  validate_as_run(recipe.run, model);
+  validate_recomputation(recipe);
+  if (!model.runnable) validate_size_only(recipe.run, model);
   const bool only_mixed =
       recipe.accounting == Accounting::kDeepSpeed || recipe.accounting == Accounting::kInfinity;
-  if (only_mixed && !dtypes.master_weights) {
+  if (only_mixed && recipe.run.precision == "fp32") {
     bad_input("[plan] --accounting {} counts 16-bit parameters only; give --precision bf16 or fp16",
               name_of(recipe.accounting));
   }

@@ -8,7 +8,6 @@
 
 #include "experiments/config/run_config.h"
 #include "experiments/plan/planned_model.h"
-#include "stages/core/dtype.h"
 
 namespace zerolab {
 
@@ -24,26 +23,21 @@ inline constexpr int kRecomputeCount = 3;
 /// "none", "selective", "full"
 std::string_view name_of(Recompute recompute);
 
-/// The element types that a recipe's bytes follow from.
-struct StateDTypes {
-  DType parameters = DType::kFloat32;
-  DType gradients = DType::kFloat32;     ///< as backward adds them up
-  DType payload = DType::kFloat32;       ///< of a gradient on its way between ranks
-  DType accumulators = DType::kFloat32;  ///< of sums over micro-batches
-  bool master_weights = false;           ///< an fp32 copy of 16-bit parameters
-
-  bool operator==(const StateDTypes&) const = default;
+/// Whose activations and scratch a plan counts.
+enum class Activations : std::uint8_t {
+  kHere,       ///< those of the model of this repository on the CPU, to the byte
+  kPublished,  ///< those of a 16-bit GPT on a GPU (activations.h)
 };
+inline constexpr int kActivationsCount = 2;
+/// "here", "published"
+std::string_view name_of(Activations activations);
 
 struct Recipe {
   RunConfig run;  ///< ranks, nodes, batch, precision, optimizer, buckets: as a run would be told
   Accounting accounting = Accounting::kMeasured;
-  Recompute recompute = Recompute::kNone;
+  Activations activations = Activations::kHere;
+  Recompute recompute = Recompute::kNone;  ///< of published activations only
 };
-
-/// fp32 throughout, or 16-bit parameters and gradients with fp32 master weights and accumulators.
-/// \throws BadInput for a precision or reduce dtype that is not known.
-StateDTypes state_dtypes(const RunConfig& run);
 
 /// T: as configured, or the model's longest.
 std::int64_t planned_sequence(const Recipe& recipe, const PlannedModel& model);
@@ -55,7 +49,8 @@ inline constexpr std::int64_t kMostPlannedRanks = 65'536;
 bool is_countable(const Recipe& recipe, const PlannedModel& model);
 
 /// \throws BadInput with one sentence about the first rule that is broken: sizes out of bounds,
-/// ranks that nodes do not divide, an accounting that has no figure for the precision.
+/// ranks that nodes do not divide, an accounting that has no figure for the precision, and all
+/// rules of runs but for the size of their world.
 void validate(const Recipe& recipe, const PlannedModel& model);
 
 }  // namespace zerolab

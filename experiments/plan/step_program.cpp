@@ -1,10 +1,12 @@
 #include "experiments/plan/step_program.h"
 
 #include <optional>
+#include <string_view>
 
 #include "experiments/plan/accounting.h"
 #include "experiments/plan/bucket_turns.h"
 #include "experiments/plan/compute_time.h"
+#include "experiments/predict/optimizer_prediction.h"
 #include "experiments/predict/walk.h"
 #include "stages/core/error.h"
 
@@ -17,11 +19,12 @@ class Builder {
  public:
   Builder(const std::string& stage, const Recipe& recipe, const PlannedModel& model,
           const Setting& setting, const TimeModel& time)
-      : stage_(zero_stage(stage)),
+      : name_(stage),
+        stage_(zero_stage(stage)),
         recipe_(recipe),
         setting_(setting),
         time_(time),
-        dtypes_(state_dtypes(recipe.run)),
+        dtypes_(setting.types),
         compute_(compute_times(recipe, model, time.cluster.device)),
         buckets_(bucket_turns(setting)),
         turns_(turns_by_use(setting)),
@@ -50,9 +53,10 @@ class Builder {
     return program_.operations.size() - 1;
   }
 
-  void compute(const char* name, std::string detail, double seconds) {
-    StepOperation operation{StepOperation::kCompute, name, std::move(detail), seconds, false, 1,
-                            std::move(pending_)};
+  void compute(std::string_view name, std::string detail, double seconds) {
+    StepOperation operation{
+        StepOperation::kCompute, std::string(name), std::move(detail), seconds, false, 1,
+        std::move(pending_)};
     pending_.clear();
     last_compute_ = add(std::move(operation));
   }
@@ -73,7 +77,7 @@ class Builder {
   }
 
   double seconds_of(CollectiveOp op, std::int64_t elements) const {
-    const DType dtype = op == CollectiveOp::kAllGather ? dtypes_.parameters : dtypes_.payload;
+    const DType dtype = op == CollectiveOp::kAllGather ? dtypes_.parameters : dtypes_.travelling;
     return collective_seconds(time_.cluster, time_.algorithm, op,
                               static_cast<double>(elements) * static_cast<double>(size_of(dtype)));
   }
@@ -102,8 +106,7 @@ class Builder {
       if (published_[unit] && uses[i].phase == Phase::kForward) {
         pending_.push_back(*published_[unit]);
       }
-      compute(uses[i].phase == Phase::kForward ? "forward" : "backward",
-              setting_.layout.unit(uses[i].unit).name, use_seconds(i));
+      compute(name_of(uses[i].phase), setting_.layout.unit(uses[i].unit).name, use_seconds(i));
       if (reduce) hand_on(turns_[i]);
     }
     // The gradient buffer is zeroed for the next micro-batch once it has been read.
@@ -124,7 +127,7 @@ class Builder {
     const Use& use = uses[i];
     const auto unit = static_cast<std::size_t>(use.unit);
     const bool tied = use.unit == uses.front().unit;
-    const bool forward = use.phase == Phase::kForward;
+    const bool forward = use.phase != Phase::kBackward;  // or forward again
     const bool turns = forward ? i + 1 < uses.size() && uses[i + 1].phase == Phase::kBackward
                                : uses[i - 1].phase == Phase::kForward;
     if (tied && turns) return forward ? compute_.head_forward : compute_.head_backward;
@@ -177,10 +180,31 @@ class Builder {
     std::int64_t flat = 0;
     for (const UnitLayout& unit : setting_.layout.units()) flat += unit.size;
     const double elements = static_cast<double>(flat) / (stage_ > 0 ? ranks : 1);
-    compute("update", "optimizer", update_seconds(recipe_, time_.cluster.device, elements));
+    exchange_matrices();
+    compute("update", "optimizer",
+            update_seconds(name_, recipe_, setting_, time_.cluster.device, elements));
     program_.updates.push_back(*last_compute_);
     reduced_.clear();
     if (stage_ == 1 || stage_ == 2) publish();
+  }
+
+  /// Muon: every cut matrix goes to the rank that computes it and back, one way after the other;
+  /// what a rank sends it receives in the other phase.
+  void exchange_matrices() {
+    CommLedger::Table table{};
+    add_optimizer_per_step(table, name_, setting_);
+    const Volume& sent = table[static_cast<std::size_t>(Traffic::kTraining)]
+                              [static_cast<std::size_t>(CollectiveOp::kSend)];
+    if (sent.calls == 0) return;
+    const Cluster& cluster = time_.cluster;
+    const bool inside = cluster.nodes() == 1;
+    const double bandwidth =
+        inside ? cluster.device.intra_bandwidth : cluster.device.inter_bandwidth;
+    const double latency = inside ? cluster.latency.intra : cluster.latency.inter;
+    const double seconds =
+        static_cast<double>(sent.calls) * latency + static_cast<double>(sent.sent()) / bandwidth;
+    pending_.push_back(
+        communicate(CollectiveOp::kSend, "matrices", seconds, sent.calls, last_compute_));
   }
 
   void publish() {
@@ -196,11 +220,12 @@ class Builder {
     }
   }
 
+  const std::string& name_;
   const int stage_;
   const Recipe& recipe_;
   const Setting& setting_;
   const TimeModel& time_;
-  const StateDTypes dtypes_;
+  const StateTypes& dtypes_;
   const ComputeTimes compute_;
   const BucketTurns buckets_;
   const std::vector<std::vector<UnitId>> turns_;

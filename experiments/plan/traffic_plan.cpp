@@ -1,15 +1,15 @@
 #include "experiments/plan/traffic_plan.h"
 
-#include "experiments/plan/accounting.h"
-#include "experiments/plan/memory_plan.h"
-#include "experiments/predict/loop_prediction.h"
+#include "experiments/predict/prediction.h"
 
 namespace zerolab {
 namespace {
 
-double element_bytes(CollectiveOp op, const StateDTypes& dtypes) {
+double element_bytes(CollectiveOp op, const StateTypes& types) {
+  // Messages between two ranks are an optimizer's own, in fp32.
+  if (op == CollectiveOp::kSend || op == CollectiveOp::kRecv) return 4;
   const bool parameters = op == CollectiveOp::kAllGather;
-  return static_cast<double>(size_of(parameters ? dtypes.parameters : dtypes.payload));
+  return static_cast<double>(size_of(parameters ? types.parameters : types.travelling));
 }
 
 }  // namespace
@@ -21,9 +21,7 @@ int edge_rank(const RunConfig& run) {
 
 TrafficPlan plan_traffic(const std::string& stage, const Recipe& recipe, const PlannedModel& model,
                          const Setting& setting) {
-  CommLedger::Table table = plan_states(stage, setting).per_step;
-  add_control_per_step(table, setting, zero_stage(stage) > 0);
-  const StateDTypes dtypes = state_dtypes(recipe.run);
+  const CommLedger::Table table = predict_step(stage, setting, predict_states(stage, setting));
 
   TrafficPlan plan;
   double elements = 0;
@@ -39,7 +37,7 @@ TrafficPlan plan_traffic(const std::string& stage, const Recipe& recipe, const P
       }
       plan.sent += volume.sent();
       plan.sent_inter += volume.sent_inter;
-      elements += static_cast<double>(volume.sent()) / element_bytes(op, dtypes);
+      elements += static_cast<double>(volume.sent()) / element_bytes(op, setting.types);
     }
   }
   const RunConfig& run = recipe.run;

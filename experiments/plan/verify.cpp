@@ -11,6 +11,7 @@
 #include "experiments/report/words.h"
 #include "experiments/runner/rank_run.h"
 #include "experiments/runner/run_inputs.h"
+#include "stages/core/dtype.h"
 #include "stages/core/error.h"
 
 namespace zerolab {
@@ -36,10 +37,13 @@ RunConfig run_of(const std::string& stage, const PlanRequest& request) {
   run.steps = kSteps;
   run.evaluate_every = 0;
   run.checks = {};
+  // A loss that is not scaled cannot overflow at first: no step is skipped.
+  if (run.precision == "fp16") run.loss_scale.fixed = 1;
   return run;
 }
 
-StageResult train(const std::string& stage, const RunConfig& run, const ModelSpec& model) {
+StageResult train(const std::string& stage, const RunConfig& run, ModelSpec model) {
+  model.dtype = dtype_from_name(run.precision);
   validate(run, model, Purpose::kTrain);
   const RunData data(run, model);
   StageRun stage_run;
@@ -129,9 +133,10 @@ void require_verifiable(const PlanRequest& request) {
     bad_input("[plan] --verify measures what runs here hold; leave --accounting {} out",
               name_of(recipe.accounting));
   }
-  if (recipe.recompute != Recompute::kNone) {
-    bad_input("[plan] --verify runs without recomputation; leave --recompute {} out",
-              name_of(recipe.recompute));
+  if (recipe.activations != Activations::kHere) {
+    bad_input(
+        "[plan] --verify measures the activations of runs here, not published ones; give "
+        "--activations here, and --checkpoint-every instead of --recompute");
   }
   if (recipe.run.ranks > kMostVerifiedRanks) {
     bad_input("[plan] --verify runs all ranks in this process; give at most {} instead of {}",

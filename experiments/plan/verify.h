@@ -31,7 +31,7 @@ struct Verification {
 };
 
 /// \throws BadInput for what cannot be run here: a size without an architecture, published
-/// accountings, recomputation, or too many ranks.
+/// accountings or activations, or too many ranks.
 void require_verifiable(const PlanRequest& request);
 
 /// Trains every stage of the request for two steps and holds every category of memory and every

@@ -20,24 +20,50 @@
 namespace zerolab {
 namespace {
 
-/// The flat space of a stage: where each unit begins, and the pieces of N slices each.
-struct Cut {
-  std::vector<std::int64_t> unit_begin;
-  std::vector<std::int64_t> pieces;
+/// A part of the flat space that is cut into N equal slices, one a rank: a bucket, or in ZeRO-3 a
+/// unit.
+struct Piece {
+  std::int64_t begin = 0, length = 0;
 };
 
-Cut cut_of(const std::string& stage, const Setting& setting) {
-  const bool by_unit = stage == "zero3";
-  const std::vector<std::int64_t> padded = unit_lengths(setting);
-  Cut cut;
-  std::int64_t begin = 0;
-  for (std::size_t u = 0; u < padded.size(); ++u) {
-    cut.unit_begin.push_back(begin);
-    begin += by_unit ? padded[u] : setting.layout.units()[u].size;
+/// The flat space of a stage: where each unit begins, and its pieces.
+class Cut {
+ public:
+  Cut(const std::string& stage, const Setting& setting)
+      : by_unit_(stage == "zero3"), padded_(unit_lengths(setting)) {
+    if (!by_unit_) buckets_ = equal_buckets(setting);
+    std::int64_t begin = 0;
+    for (std::size_t u = 0; u < padded_.size(); ++u) {
+      unit_begin_.push_back(begin);
+      begin += by_unit_ ? padded_[u] : setting.layout.units()[u].size;
+    }
   }
-  cut.pieces = by_unit ? padded : bucket_lengths(setting);
-  return cut;
-}
+
+  std::int64_t elements() const { return by_unit_ ? sum_of(padded_) : sum_of(buckets_); }
+
+  std::int64_t begin_of(const ParameterLayout& layout, int tensor) const {
+    return unit_begin_[static_cast<std::size_t>(layout.unit_of(tensor))] +
+           layout.place_of(tensor).offset;
+  }
+
+  /// The pieces in which elements [begin, end) of a unit lie.
+  std::vector<Piece> pieces(UnitId unit, std::int64_t begin, std::int64_t end) const {
+    const auto u = static_cast<std::size_t>(unit);
+    if (by_unit_) return {{unit_begin_[u], padded_[u]}};
+    const std::int64_t length = buckets_.front().length, all = elements();
+    std::vector<Piece> found;
+    for (std::int64_t at = begin / length * length; at < end; at += length) {
+      found.push_back({at, std::min(length, all - at)});
+    }
+    return found;
+  }
+
+ private:
+  bool by_unit_;
+  std::vector<std::int64_t> padded_;
+  std::vector<EqualCuts> buckets_;
+  std::vector<std::int64_t> unit_begin_;
+};
 
 bool shares_work(const std::string& stage, const Setting& setting) {
   return stage != "ddp" && setting.ranks() > 1;
@@ -77,7 +103,7 @@ std::int64_t muon_bytes(const std::string& stage, const Setting& setting) {
 
 std::int64_t lamb_bytes(const std::string& stage, const Setting& setting) {
   const auto tensors = static_cast<std::int64_t>(setting.layout.tensors().size());
-  const std::int64_t all = sum_of(cut_of(stage, setting).pieces);
+  const std::int64_t all = Cut(stage, setting).elements();
   if (!shares_work(stage, setting)) return 4 * all + 60 * tensors;
   const bool agree = setting.optimizer.lamb_norms == LambNorms::kTensor;
   return 4 * all / setting.ranks() + 60 * tensors +
@@ -94,21 +120,21 @@ void add_pair(CommLedger::Table& table, const Setting& setting, std::int64_t cou
 
 void add_muon(CommLedger::Table& table, const Cut& cut, const Setting& setting) {
   for (const Matrix& x : matrices_of(setting)) {
-    const std::int64_t first =
-        cut.unit_begin[static_cast<std::size_t>(setting.layout.unit_of(x.tensor))] +
-        setting.layout.place_of(x.tensor).offset;
-    std::int64_t piece_begin = 0;
-    for (const std::int64_t piece : cut.pieces) {
-      const std::int64_t slice = piece / setting.ranks();
-      for (int owner = 0; owner < setting.ranks(); ++owner) {
-        const std::int64_t begin = piece_begin + owner * slice;
-        const std::int64_t count =
-            std::min(begin + slice, first + x.count) - std::max(begin, first);
-        if (count <= 0 || owner == x.computer) continue;
-        if (setting.rank == owner) add_pair(table, setting, count, x.computer);
-        if (setting.rank == x.computer) add_pair(table, setting, count, owner);
+    const std::int64_t first = cut.begin_of(setting.layout, x.tensor), end = first + x.count;
+    for (const Piece& piece : cut.pieces(setting.layout.unit_of(x.tensor), first, end)) {
+      const std::int64_t slice = piece.length / setting.ranks();
+      const auto exchange = [&](int owner, int peer) {
+        const std::int64_t begin = piece.begin + owner * slice;
+        const std::int64_t count = std::min(begin + slice, end) - std::max(begin, first);
+        if (count > 0) add_pair(table, setting, count, peer);
+      };
+      if (setting.rank != x.computer) {
+        exchange(setting.rank, x.computer);
+        continue;
       }
-      piece_begin += piece;
+      for (int owner = 0; owner < setting.ranks(); ++owner) {
+        if (owner != x.computer) exchange(owner, owner);
+      }
     }
   }
 }
@@ -135,10 +161,23 @@ std::int64_t optimizer_workspace_bytes(const std::string& stage, const Setting& 
   return 0;
 }
 
+double optimizer_operations(const std::string& stage, const Setting& setting) {
+  if (setting.optimizer.name != "muon") return 0;
+  constexpr double kIterations = 5;
+  double operations = 0;
+  for (const Matrix& x : matrices_of(setting)) {
+    if (shares_work(stage, setting) && x.computer != setting.rank) continue;
+    const auto shorter = static_cast<double>(x.shorter);
+    operations +=
+        kIterations * 2 * shorter * (2 * static_cast<double>(x.count) + shorter * shorter);
+  }
+  return operations;
+}
+
 void add_optimizer_per_step(CommLedger::Table& table, const std::string& stage,
                             const Setting& setting) {
   if (!shares_work(stage, setting)) return;
-  if (setting.optimizer.name == "muon") add_muon(table, cut_of(stage, setting), setting);
+  if (setting.optimizer.name == "muon") add_muon(table, Cut(stage, setting), setting);
   if (setting.optimizer.name != "lamb" || setting.optimizer.lamb_norms == LambNorms::kShard) return;
   const std::int64_t entries =
       2 * static_cast<std::int64_t>(setting.layout.tensors().size()) * setting.ranks();

@@ -11,13 +11,6 @@
 namespace zerolab {
 namespace {
 
-StagePrediction predict_states(const std::string& stage, const Setting& setting) {
-  if (stage == "ddp") return predict_ddp(setting);
-  if (stage == "zero1") return predict_zero1(setting);
-  if (stage == "zero2") return predict_zero2(setting);
-  return predict_zero3(setting);
-}
-
 CategoryBytes sum(CategoryBytes a, const CategoryBytes& b) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
   return a;
@@ -46,6 +39,37 @@ void add(CommLedger::Table& to, const CommLedger::Table& from, std::int64_t time
 
 }  // namespace
 
+StagePrediction predict_states(const std::string& stage, const Setting& setting) {
+  if (stage == "ddp") return predict_ddp(setting);
+  if (stage == "zero1") return predict_zero1(setting);
+  if (stage == "zero2") return predict_zero2(setting);
+  if (stage == "zero3") return predict_zero3(setting);
+  bad_input("[predict] there is no formula for the stage '{}'; known are ddp, zero1, zero2, zero3",
+            stage);
+}
+
+Prediction predict_memory(const std::string& stage, const RunConfig& config, const Setting& setting,
+                          const StagePrediction& states, const CategoryBytes& loop) {
+  Prediction result;
+  CategoryBytes lasting = sum(states.lasting, loop);
+  of(lasting, Category::kWorkspace) += optimizer_workspace_bytes(stage, setting);
+  visit(result, lasting, "");
+  if (config.trained_steps() == 0) return result;
+  for (const Moment& m : states.training) visit(result, sum(lasting, m.bytes), m.name);
+  if (config.evaluate_every > 0) {
+    for (const Moment& m : states.evaluation) visit(result, sum(lasting, m.bytes), m.name);
+  }
+  return result;
+}
+
+CommLedger::Table predict_step(const std::string& stage, const Setting& setting,
+                               const StagePrediction& states) {
+  CommLedger::Table table = states.per_step;
+  add_control_per_step(table, setting, stage != "ddp");
+  add_optimizer_per_step(table, stage, setting);
+  return table;
+}
+
 Prediction predict(const std::string& stage, const RunConfig& config, const ModelSpec& model,
                    int rank) {
   check_predictable(stage, config);
@@ -55,22 +79,9 @@ Prediction predict(const std::string& stage, const RunConfig& config, const Mode
   const Setting setting = make_setting(config, model, rank);
   const StagePrediction states = predict_states(stage, setting);
 
-  Prediction result;
-  CategoryBytes lasting = sum(states.lasting, loop_bytes(config, model, setting));
-  of(lasting, Category::kWorkspace) += optimizer_workspace_bytes(stage, setting);
-  visit(result, lasting, "");
-  const bool trains = config.trained_steps() > 0;
-  const bool evaluates = trains && config.evaluate_every > 0;
-  if (trains) {
-    for (const Moment& m : states.training) visit(result, sum(lasting, m.bytes), m.name);
-  }
-  if (evaluates) {
-    for (const Moment& m : states.evaluation) visit(result, sum(lasting, m.bytes), m.name);
-  }
-
-  result.per_step = states.per_step;
-  add_control_per_step(result.per_step, setting, stage != "ddp");
-  add_optimizer_per_step(result.per_step, stage, setting);
+  Prediction result =
+      predict_memory(stage, config, setting, states, loop_bytes(config, model, setting));
+  result.per_step = predict_step(stage, setting, states);
   if (config.evaluate_every > 0) {
     add(result.per_evaluation, states.per_held_out, held_out_of_rank(config));
     add_control_per_evaluation(result.per_evaluation, setting, config);

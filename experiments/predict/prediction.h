@@ -6,6 +6,7 @@
 #include <string>
 
 #include "experiments/config/run_config.h"
+#include "experiments/predict/stage_prediction.h"
 #include "stages/comm/comm_ledger.h"
 #include "stages/memory/category.h"
 #include "stages/model/model_factory.h"
@@ -28,5 +29,20 @@ struct Prediction {
 /// for an unknown stage or model.
 Prediction predict(const std::string& stage, const RunConfig& config, const ModelSpec& model,
                    int rank);
+
+// The parts of a prediction, which plans ask for too: of models that nobody can train, with states
+// or activations that others have counted.
+
+/// The stage's closed form. \throws BadInput for an unknown stage.
+StagePrediction predict_states(const std::string& stage, const Setting& setting);
+
+/// The memory of a prediction: what `states` and `loop` (loop_prediction.h) hold together, and what
+/// the optimizer takes besides. Its tables stay empty.
+Prediction predict_memory(const std::string& stage, const RunConfig& config, const Setting& setting,
+                          const StagePrediction& states, const CategoryBytes& loop);
+
+/// All collectives of one training step: states, losses, norms, and the optimizer's own.
+CommLedger::Table predict_step(const std::string& stage, const Setting& setting,
+                               const StagePrediction& states);
 
 }  // namespace zerolab

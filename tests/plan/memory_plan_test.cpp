@@ -83,11 +83,28 @@ TEST(PlannedRuns, AreThePredictionsThatRunsAreHeldAgainst) {
   }
 }
 
+TEST(PlannedRuns, OfSizesSpreadActivationsOverCheckpointsAsPublished) {
+  PlanRequest request = test::mixed_request(7.5e9, 8);
+  const auto bytes = [&](Recompute recompute, int every) {
+    request.recipe.recompute = recompute;
+    request.recipe.run.checkpoint_every = every;
+    const Setting setting = plan_setting(request.recipe, request.model, 0);
+    CategoryBytes held = plan_loop_bytes(request.recipe, request.model, setting);
+    return of(held, Category::kActivations);
+  };
+  // A checkpoint for every layer is what Korthikanti et al. call full recomputation.
+  EXPECT_EQ(bytes(Recompute::kNone, 1), bytes(Recompute::kFull, 0));
+  EXPECT_LT(bytes(Recompute::kNone, 1), bytes(Recompute::kNone, 4));
+  EXPECT_LT(bytes(Recompute::kNone, 4), bytes(Recompute::kNone, 0));
+}
+
 TEST(PlannedMemory, SixteenBitStatesAreHalvedAndMasterWeightsAdded) {
   PlanRequest request = test::preset_request("gpt-micro", 4);
-  const StagePrediction fp32 = plan_states("zero2", plan_setting(request.recipe, request.model, 0));
+  const StagePrediction fp32 =
+      predict_states("zero2", plan_setting(request.recipe, request.model, 0));
   request.recipe.run.precision = "bf16";
-  const StagePrediction bf16 = plan_states("zero2", plan_setting(request.recipe, request.model, 0));
+  const StagePrediction bf16 =
+      predict_states("zero2", plan_setting(request.recipe, request.model, 0));
   const auto bytes = [](const StagePrediction& states, Category category) {
     return states.lasting[static_cast<std::size_t>(category)];
   };

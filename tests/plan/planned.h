@@ -7,7 +7,8 @@
 
 namespace zerolab::test {
 
-/// Mixed precision with AdamW on one node: nothing is known about the devices.
+/// Mixed precision with AdamW on one node, activations as published: nothing is known about the
+/// devices.
 inline PlanRequest mixed_request(double parameters, int ranks) {
   PlanRequest request;
   ModelRequest model;
@@ -16,6 +17,7 @@ inline PlanRequest mixed_request(double parameters, int ranks) {
   request.recipe.run.ranks = ranks;
   request.recipe.run.micro_batch = 1;
   request.recipe.run.precision = "bf16";
+  request.recipe.activations = Activations::kPublished;
   request.recipe.run.reduction = Reduction::kRing;
   request.recipe.run.bucket_mb = 25;
   request.time.cluster.ranks = ranks;

@@ -125,7 +125,8 @@ TEST(StepTime, OfDdpIsThatOfItsBucketsOneByOne) {
       }
     }
     const double expected =
-        std::max(reduced, now) + update_seconds(request.recipe, device, static_cast<double>(flat));
+        std::max(reduced, now) +
+        update_seconds("ddp", request.recipe, setting, device, static_cast<double>(flat));
     EXPECT_NEAR(plan_stage("ddp", request).time->step_seconds, expected, 1e-9 * expected);
   }
 }

@@ -22,6 +22,11 @@ BatchSizes complete_batch(BatchSizes given, std::int64_t ranks, const std::strin
 /// \throws BadInput, all of them.
 void apply_batch(const CheckedKeys& keys, Overlay& overlay, RunConfig& config);
 void apply_training(const CheckedKeys& keys, Overlay& overlay, RunConfig& config);
+/// number_checkpoints: into so many parts the blocks of `model` fall.
+void apply_checkpoints(const CheckedKeys& keys, Overlay& overlay, const ModelSpec& model,
+                       RunConfig& config);
+/// Whether `apply_checkpoints` has anything to do.
+bool has_checkpoints(const CheckedKeys& keys);
 void apply_optimizer(const CheckedKeys& keys, Overlay& overlay, RunConfig& config);
 /// After `apply_optimizer`, whose rate it changes.
 void apply_scheduler(const CheckedKeys& keys, Overlay& overlay, RunConfig& config);

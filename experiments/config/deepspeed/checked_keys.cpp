@@ -18,7 +18,8 @@ bool absent(const Json& value) { return value.is_null() || value == "auto"; }
 
 class Walk {
  public:
-  explicit Walk(Overlay& overlay) : overlay_(overlay) {}
+  Walk(Overlay& overlay, std::span<const std::string_view> understood)
+      : overlay_(overlay), understood_(understood) {}
 
   /// The block without keys that are absent. `on`: its switch, and that of the blocks around it;
   /// `type`: that of the block it is in.
@@ -93,6 +94,7 @@ class Walk {
   void treat(const KnownKey& key, const Json& value) {
     if (key.treatment != Treatment::kNoted && key.treatment != Treatment::kRefused) return;
     if (!asks_for_something(key, value)) return;
+    if (std::ranges::find(understood_, key.path) != understood_.end()) return;
     if (key.treatment == Treatment::kRefused) {
       bad_input("[config] {}: {} is {}, but {}; take the key out, or turn it off", overlay_.file(),
                 key.path, described(value), key.remark);
@@ -101,12 +103,14 @@ class Walk {
   }
 
   Overlay& overlay_;
+  std::span<const std::string_view> understood_;
 };
 
 }  // namespace
 
-CheckedKeys::CheckedKeys(nlohmann::ordered_json json, Overlay& overlay)
-    : json_(Walk(overlay).block(json, "", true, "")), file_(overlay.file()) {}
+CheckedKeys::CheckedKeys(nlohmann::ordered_json json, Overlay& overlay,
+                         std::span<const std::string_view> understood)
+    : json_(Walk(overlay, understood).block(json, "", true, "")), file_(overlay.file()) {}
 
 const Json* CheckedKeys::find(std::string_view path) const {
   const Json* at = &json_;

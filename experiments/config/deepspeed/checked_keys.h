@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,9 +16,11 @@ namespace zerolab {
 class CheckedKeys {
  public:
   /// Looks at every key of `json`, as `read_config_file` gives it. What is noted is said to
-  /// `overlay`. \throws BadInput for an unknown key, naming the nearest known one; for a value of
-  /// another kind; for what is refused and on.
-  CheckedKeys(nlohmann::ordered_json json, Overlay& overlay);
+  /// `overlay`. Paths that are `understood` are not refused, whatever the table says. \throws
+  /// BadInput for an unknown key, naming the nearest known one; for a value of another kind; for
+  /// what is refused and on.
+  CheckedKeys(nlohmann::ordered_json json, Overlay& overlay,
+              std::span<const std::string_view> understood = {});
 
   /// Whether there is such a block or value: "optimizer.params".
   bool has(std::string_view path) const { return find(path) != nullptr; }

@@ -11,6 +11,7 @@ std::vector<std::string> apply_deepspeed_config(RunConfig& config, Purpose purpo
   const CheckedKeys keys(read_config_file(config.config_file), overlay);
   apply_batch(keys, overlay, config);
   apply_training(keys, overlay, config);
+  if (has_checkpoints(keys)) apply_checkpoints(keys, overlay, parse_model(config.model), config);
   apply_precision(keys, overlay, config);
   apply_optimizer(keys, overlay, config);
   apply_scheduler(keys, overlay, config);

@@ -4,14 +4,14 @@
 
 #include "experiments/config/deepspeed/blocks.h"
 #include "stages/core/join.h"
-#include "stages/model/model_factory.h"
 
 namespace zerolab {
 namespace {
 
+constexpr const char* kParts = "activation_checkpointing.number_checkpoints";
+
 /// Every how many blocks activations are kept so that the model falls into `parts`.
-int blocks_in_part(const RunConfig& config, std::int64_t parts) {
-  const ModelSpec model = parse_model(config.model);
+int blocks_in_part(const ModelSpec& model, std::int64_t parts) {
   const std::int64_t blocks = model.is_gpt() ? model.gpt().layers : kTiedMlpLayers;
   return static_cast<int>((blocks + parts - 1) / parts);
 }
@@ -60,9 +60,14 @@ void apply_training(const CheckedKeys& keys, Overlay& overlay, RunConfig& config
   if (const auto dtype = keys.given<std::string>(kSum)) {
     overlay.set("--accumulate-dtype", config.accumulate_dtype, *dtype, kSum);
   }
-  constexpr const char* kParts = "activation_checkpointing.number_checkpoints";
+}
+
+bool has_checkpoints(const CheckedKeys& keys) { return keys.has(kParts); }
+
+void apply_checkpoints(const CheckedKeys& keys, Overlay& overlay, const ModelSpec& model,
+                       RunConfig& config) {
   if (const auto parts = keys.given<std::int64_t>(kParts)) {
-    overlay.set("--checkpoint-every", config.checkpoint_every, blocks_in_part(config, *parts),
+    overlay.set("--checkpoint-every", config.checkpoint_every, blocks_in_part(model, *parts),
                 kParts);
   }
 }
