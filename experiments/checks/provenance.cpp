@@ -43,11 +43,18 @@ StageSettings settings_for(const RunConfig& config, AccumulationOrder order, dou
   return settings;
 }
 
-/// Every micro-batch visits every block, so that each contributor must reach each element.
-ModelOptions options_for(const RunConfig& config) {
-  ModelOptions options = model_options(config);
-  options.skip_block_every = 0;
-  return options;
+TensorsVisited tensors_visited(const Model& model, int micro_batches) {
+  TensorsVisited visited;
+  for (int m = 0; m < micro_batches; ++m) {
+    std::vector<bool>& tensors = visited.emplace_back(model.layout().tensors().size(), false);
+    for (const Use& use : model.training_uses(m)) {
+      if (use.phase != Phase::kBackward) continue;
+      for (const TensorPlace& place : model.layout().unit(use.unit).places) {
+        tensors[static_cast<std::size_t>(place.tensor)] = true;
+      }
+    }
+  }
+  return visited;
 }
 
 const Fault& fault_of(const RunInputs& inputs, const CleanParts& none) {
@@ -84,7 +91,7 @@ class ProvenanceRun {
                   .communicator(ranks.create_communicator(*device_, second_ ? *second_ : *compute_,
                                                           comm_settings(config_)),
                                 ranks.rank())),
-        shape_(make_model(spec_, *device_, *compute_, *kernels_, 1, 1, options_for(config_))),
+        shape_(make_model(spec_, *device_, *compute_, *kernels_, 1, 1, model_options(config_))),
         model_(*shape_, *device_, *compute_, *kernels_),
         initial_(model_.numbers(), codes_, *kernels_),
         clipper_(fault_of(inputs, none_)
@@ -95,8 +102,8 @@ class ProvenanceRun {
         stage_(fault_of(inputs, none_)
                    .stage(run.factory)({*device_, *compute_, *comm_, *kernels_, layout_, initial_,
                                         *clipper_, settings_for(config_, order_, scale(inputs))})),
-        report_(layout_, model_.numbers(), codes_, digits_, ranks.world_size(), config_.accumulate,
-                ranks.rank()) {}
+        report_(layout_, model_.numbers(), codes_, digits_, ranks.world_size(),
+                tensors_visited(*shape_, config_.accumulate), ranks.rank()) {}
 
   std::vector<Finding> run() {
     const DrainWhileUnwinding drain(*comm_, *compute_);
@@ -117,7 +124,7 @@ class ProvenanceRun {
           return writes ? placement_code(number, modulus) : 0.0F;
         }));
       }
-      report_.check_placement(placed[0], placed[1], last - first);
+      report_.check_placement(placed[0], placed[1], first, last);
     }
     read_last_update();
     if (second_) second_->synchronize();
@@ -141,8 +148,8 @@ class ProvenanceRun {
       model_.contribute(
           [&, contributor](std::int64_t number) { return code(contributor, number); });
       const bool reduce = order_ == AccumulationOrder::kReduced || m + 1 == config_.accumulate;
-      stage_->begin({m, config_.accumulate, reduce, shape_->training_uses()});
-      model_.walk(*stage_, shape_->training_uses());
+      stage_->begin({m, config_.accumulate, reduce, shape_->training_uses(m)});
+      model_.walk(*stage_, shape_->training_uses(m));
       check_readings();
     }
     std::vector<OwnedCodes> owned = owned_gradients();

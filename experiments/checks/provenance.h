@@ -15,8 +15,9 @@ namespace zerolab {
 /// run back to back, each a global batch with its step. Works for any stage that fulfils the
 /// contract.
 ///
-/// The instance has the model's units, uses and tensor names; a model above a million parameters is
-/// shrunk, its buckets in proportion, so element numbers are then those of the small tensors.
+/// The instance has the model's units, uses and tensor names: a micro-batch that bypasses a block
+/// must be missing there, and nowhere else. A model above a million parameters is shrunk, its
+/// buckets in proportion, so element numbers are then those of the small tensors.
 ///
 /// Returns what this rank found. Collective. \throws whatever the stage throws.
 std::vector<Finding> check_provenance(RankContext& ranks, const RunInputs& inputs,

@@ -45,7 +45,11 @@ std::string ProvenanceReport::contributor(int index) const {
   return fmt::format("rank {}'s micro-batch {}", index % ranks_, index / ranks_);
 }
 
-std::string ProvenanceReport::explain_digits(float value, int first,
+bool ProvenanceReport::visits(int index, int tensor) const {
+  return visited_[static_cast<std::size_t>(index / ranks_)][static_cast<std::size_t>(tensor)];
+}
+
+std::string ProvenanceReport::explain_digits(float value, int first, int tensor,
                                              const std::string& where) const {
   const auto digits = contributor_digits(value);
   if (!digits) {
@@ -57,6 +61,8 @@ std::string ProvenanceReport::explain_digits(float value, int first,
     const int index = first + digit;
     if (digit >= per_pass_ || index >= contributors_) {
       if (times > 0) counted.push_back(fmt::format("a contributor that wrote nothing"));
+    } else if (!visits(index, tensor)) {
+      if (times > 0) counted.push_back(contributor(index) + ", which bypasses it,");
     } else if (times == 0) {
       missing.push_back(contributor(index));
     } else if (times > 1) {
@@ -76,9 +82,11 @@ std::string ProvenanceReport::explain_digits(float value, int first,
 
 void ProvenanceReport::check_contributors(const std::vector<OwnedCodes>& owned, int first) {
   const int last = std::min(first + per_pass_, contributors_);
-  float expected = 0;
-  for (int index = first; index < last; ++index) expected += contributor_code(index - first);
   for (const OwnedCodes& codes : owned) {
+    float expected = 0;
+    for (int index = first; index < last; ++index) {
+      if (visits(index, codes.tensor)) expected += contributor_code(index - first);
+    }
     for_each_run(
         static_cast<std::int64_t>(codes.values.size()),
         [&](std::int64_t i) -> std::optional<std::uint32_t> {
@@ -91,13 +99,13 @@ void ProvenanceReport::check_contributors(const std::vector<OwnedCodes>& owned, 
               fmt::format("{} of {}", describe_elements(codes.begin + begin, codes.begin + end),
                           layout_.tensor(codes.tensor).name);
           add(kFingerprintPhases[0], codes.tensor, codes.begin + begin,
-              explain_digits(std::bit_cast<float>(bits), first, where));
+              explain_digits(std::bit_cast<float>(bits), first, codes.tensor, where));
         });
   }
 }
 
 void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
-                                       const std::vector<OwnedCodes>& second, int writers) {
+                                       const std::vector<OwnedCodes>& second, int begin, int end) {
   if (first.size() != second.size()) {
     add(kFingerprintPhases[0], -1, -1, "the owned slices change from one step to the next");
     return;
@@ -110,6 +118,8 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
   for (std::size_t slice = 0; slice < first.size(); ++slice) {
     const OwnedCodes& a = first[slice];
     const OwnedCodes& b = second[slice];
+    int writers = 0;
+    for (int index = begin; index < end; ++index) writers += visits(index, a.tensor) ? 1 : 0;
     const auto number = [&](std::int64_t i) { return numbers_.of(a.tensor, a.begin + i); };
     for_each_run(
         static_cast<std::int64_t>(std::min(a.values.size(), b.values.size())),
@@ -124,17 +134,17 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
           const auto found = placed_number(in_a, in_b, writers, number(i), numbers_.count());
           return found ? Displaced{true, *found - number(i)} : Displaced{};
         },
-        [&](std::int64_t begin, std::int64_t end, Displaced displaced) {
+        [&](std::int64_t from, std::int64_t to, Displaced displaced) {
           const std::string where =
-              fmt::format("{} of {}", describe_elements(a.begin + begin, a.begin + end),
+              fmt::format("{} of {}", describe_elements(a.begin + from, a.begin + to),
                           layout_.tensor(a.tensor).name);
-          add(kFingerprintPhases[0], a.tensor, a.begin + begin,
+          add(kFingerprintPhases[0], a.tensor, a.begin + from,
               displaced.by
-                  ? fmt::format("{} {} the gradients of {} and following", where, hold(begin, end),
-                                numbers_.describe(number(begin) + displaced.by))
+                  ? fmt::format("{} {} the gradients of {} and following", where, hold(from, to),
+                                numbers_.describe(number(from) + displaced.by))
                   : fmt::format(
                         "{} {} {:g} and following, which is not {} times any element's code", where,
-                        hold(begin, end), a.values[static_cast<std::size_t>(begin)], writers));
+                        hold(from, to), a.values[static_cast<std::size_t>(from)], writers));
         });
   }
 }

@@ -20,6 +20,10 @@ struct OwnedCodes {
   std::vector<float> values;
 };
 
+/// Whether training micro-batch m of a step adds gradients to tensor t, [m][t]: one that bypasses a
+/// block does not.
+using TensorsVisited = std::vector<std::vector<bool>>;
+
 /// Compares codes with what they should be and collects one finding a run of elements that is wrong
 /// in one way.
 class ProvenanceReport {
@@ -27,13 +31,14 @@ class ProvenanceReport {
   /// Contributor m·N + r is micro-batch m of rank r.
   /// `digits`: the type that holds the fewest integers of those that contributions pass through.
   ProvenanceReport(const ParameterLayout& layout, const ElementNumbers& numbers,
-                   ParameterCodes codes, DType digits, int ranks, int micro_batches, int rank)
+                   ParameterCodes codes, DType digits, int ranks, TensorsVisited visited, int rank)
       : layout_(layout),
         numbers_(numbers),
         codes_(codes),
         per_pass_(contributors_per_pass(digits)),
         ranks_(ranks),
-        contributors_(ranks * micro_batches),
+        visited_(std::move(visited)),
+        contributors_(ranks * static_cast<int>(visited_.size())),
         rank_(rank) {}
 
   int contributors() const { return contributors_; }
@@ -42,9 +47,9 @@ class ProvenanceReport {
 
   /// A pass in which contributors `first` and the next ones wrote their digits.
   void check_contributors(const std::vector<OwnedCodes>& owned, int first);
-  /// Two placement passes in which `writers` contributors wrote.
+  /// Two placement passes in which contributors `begin` … `end` − 1 wrote.
   void check_placement(const std::vector<OwnedCodes>& first, const std::vector<OwnedCodes>& second,
-                       int writers);
+                       int begin, int end);
   /// What a use of the `step`-th pass (from 1) read: the previous step's codes.
   void check_reading(const ProvenanceModel::Reading& reading, std::int64_t step);
 
@@ -52,14 +57,18 @@ class ProvenanceReport {
 
  private:
   std::string contributor(int index) const;
-  std::string explain_digits(float value, int first, const std::string& where) const;
+  /// Whether contributor `index` adds gradients to the tensor.
+  bool visits(int index, int tensor) const;
+  std::string explain_digits(float value, int first, int tensor, const std::string& where) const;
   void add(const char* phase, int tensor, std::int64_t element, std::string message);
 
   const ParameterLayout& layout_;
   const ElementNumbers& numbers_;
   ParameterCodes codes_;
   int per_pass_;
-  int ranks_, contributors_, rank_;
+  int ranks_;
+  TensorsVisited visited_;
+  int contributors_, rank_;
   FindingList findings_;
 };
 

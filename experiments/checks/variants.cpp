@@ -98,13 +98,13 @@ std::vector<Variant> regroupings(const RunConfig& config, const std::string& sta
 std::vector<Finding> check_variants(const StageResult& original, const ParameterLayout& layout,
                                     const std::vector<Variant>& variants,
                                     const std::function<StageResult(const RunConfig&)>& run,
-                                    const std::function<bool(const Variant&)>& accounted_for) {
+                                    const AccountedFor& accounted_for) {
   std::vector<Finding> findings;
   for (const Variant& variant : variants) {
     const StageResult varied = run(variant.config);
     std::vector<Finding> found = check_reference(
         original, varied, layout, variant.config.trained_steps(), variant.config.ranks);
-    if (!found.empty() && accounted_for && accounted_for(variant)) continue;
+    if (!found.empty() && accounted_for && accounted_for(variant, varied)) continue;
     for (Finding& finding : found) {
       finding.check = variant.check;
       finding.message =

@@ -36,12 +36,15 @@ std::vector<Variant> repetitions(const RunConfig& config);
 std::vector<Variant> regroupings(const RunConfig& config, const std::string& stage,
                                  AccumulationOrder order);
 
+/// Whether a named difference accounts for what a variant's run has of its own.
+using AccountedFor = std::function<bool(const Variant&, const StageResult&)>;
+
 /// Runs every variant and compares its bits with the original's. The original has fingerprints, and
 /// so have what `run` returns. A difference for which `accounted_for` finds a legitimate cause is
 /// no finding.
 std::vector<Finding> check_variants(const StageResult& original, const ParameterLayout& layout,
                                     const std::vector<Variant>& variants,
                                     const std::function<StageResult(const RunConfig&)>& run,
-                                    const std::function<bool(const Variant&)>& accounted_for = {});
+                                    const AccountedFor& accounted_for = {});
 
 }  // namespace zerolab

@@ -19,8 +19,8 @@ struct DiffOptions {
 
 /// Whether a named difference accounts for it.
 bool print_explanation(Console& console, const DiffOptions& options, const StageDiff& stage) {
-  const std::optional<Explanation> why = explain_diff(options.a, options.b, stage);
-  console.out << (why ? "  " + why->sentence()
+  const std::optional<std::string> why = explain_diff(options.a, options.b, stage);
+  console.out << (why ? "  " + *why
                       : "  no switch, and no set of them, makes the two equal: they differ in more "
                         "than a named difference") +
                      "\n";
@@ -35,9 +35,8 @@ int print(Console& console, const DiffOptions& options) {
         stage.a == stage.b ? stage.a : fmt::format("{} and {}", stage.a, stage.b);
     console.out << fmt::format("{}: {} over {}; {}", name, stage.equal ? "equal" : "diverged",
                                counted(stage.steps, "step"), stage.sentence);
-    if (!stage.equal && stage.largest_loss_difference != 0) {
-      console.out << fmt::format("; the losses differ by at most {:.3g}",
-                                 stage.largest_loss_difference);
+    if (!stage.equal && stage.loss.step != 0) {
+      console.out << fmt::format("; the losses differ by at most {:.3g}", stage.loss.largest);
     }
     console.out << '\n';
     if (stage.equal) continue;

@@ -152,23 +152,6 @@ void add_optimizer_options(CLI::App& command, RunOptions& o) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-/// An option that the optimizer does not look at is a mistake of the user's.
-void require_used(const RunOptions& options) {
-  const std::string& chosen = options.config.optimizer.name;
-  const auto only = [&](const char* option, const std::vector<std::string>& optimizers) {
-    if (!options.given(option) || std::ranges::find(optimizers, chosen) != optimizers.end()) return;
-    bad_input("[options] {} means nothing to --optimizer {}; it is for {}", option, chosen,
-              joined(optimizers));
-  };
-  for (const char* option : {"--beta1", "--beta2", "--epsilon"}) {
-    only(option, {"adamw", "lamb", "muon"});
-  }
-  only("--momentum", {"sgd"});
-  only("--muon-momentum", {"muon"});
-  only("--muon-adamw-lr", {"muon"});
-  only("--lamb-norms", {"lamb"});
-}
-
 void add_reduction_options(CLI::App& command, RunOptions& o) {
   command.option_defaults()->group("Reduction");
   o.reduction = name_of(o.config.reduction);
@@ -291,7 +274,6 @@ RunConfig run_config(const RunOptions& options) {
   config.warmup_shape =
       enumerator<WarmupShape>("--warmup-shape", options.warmup_shape, kWarmupShapeCount);
   config.optimizer.lamb_norms = enumerator<LambNorms>("--lamb-norms", options.lamb_norms, 2);
-  require_used(options);
   require_known("--overlap", options.overlap, {"on", "off"});
   config.overlap = options.overlap == "on";
   require_known("--plots", options.plots, {"on", "off"});

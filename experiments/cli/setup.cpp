@@ -11,6 +11,7 @@
 #include "experiments/report/write_report.h"
 #include "stages/checkpoint/weights.h"
 #include "stages/core/error.h"
+#include "stages/core/join.h"
 
 namespace zerolab {
 namespace {
@@ -53,6 +54,24 @@ void open_inputs(Setup& setup, Purpose purpose, bool dropout_given) {
   if (!config.baseline.empty()) {
     setup.baseline = std::make_unique<Baseline>(config.baseline, config);
   }
+}
+
+/// \throws BadInput for an option that the optimizer, which a JSON may have chosen, does not look
+/// at.
+void reject_options_of_other_optimizers(const RunOptions& options, const RunConfig& config) {
+  const std::string& chosen = config.optimizer.name;
+  const auto only = [&](const char* option, const std::vector<std::string>& optimizers) {
+    if (!options.given(option) || std::ranges::find(optimizers, chosen) != optimizers.end()) return;
+    bad_input("[options] {} means nothing to --optimizer {}; it is for {}", option, chosen,
+              joined(optimizers));
+  };
+  for (const char* option : {"--beta1", "--beta2", "--epsilon"}) {
+    only(option, {"adamw", "lamb", "muon"});
+  }
+  only("--momentum", {"sgd"});
+  only("--muon-momentum", {"muon"});
+  only("--muon-adamw-lr", {"muon"});
+  only("--lamb-norms", {"lamb"});
 }
 
 /// \throws BadInput for an option of the learning rate that the others leave without effect.
@@ -109,6 +128,7 @@ Configured configure(Console& console, const RunOptions& options, Purpose purpos
     run_agreed(*console.world,
                [&] { all.notices = apply_deepspeed_config(config, purpose, given); });
   }
+  reject_options_of_other_optimizers(options, config);
   reject_idle_options(options, config);
   return all;
 }

@@ -8,6 +8,7 @@
 #include "experiments/checks/variants.h"
 #include "experiments/checks/volume_check.h"
 #include "experiments/compare/explain.h"
+#include "experiments/compare/judge.h"
 #include "experiments/config/asks_for.h"
 #include "stages/core/error.h"
 
@@ -67,12 +68,17 @@ void check_repetitions(World& world, const RunInputs& inputs, const PlannedRun& 
     if (varied.ranks == world.world_size()) return run_stage(world, own, again);
     return run_stage(*make_thread_world(varied.ranks, varied.timeout_seconds), own, again);
   };
-  const auto accounted_for = [&](const Variant& variant) {
+  const auto accounted_for = [&](const Variant& variant, const StageResult& varied) {
     if (planned.faulty) return false;
-    const std::optional<Explanation> why =
-        explain(world, inputs, {planned, config}, {planned, variant.config});
-    if (why) run.explained.push_back(fmt::format("{} {}", variant.what, why->sentence()));
-    return why.has_value();
+    const Configured original{planned, config}, other{planned, variant.config};
+    const std::optional<Explanation> why = explain(world, inputs, original, other);
+    if (!why) return false;
+    const LossDistance distance = loss_distance(run.result.steps(), varied.steps());
+    run.explained.push_back(
+        fmt::format("{} {}; {} over {} steps{}", variant.what, why->sentence(),
+                    largest_distance("the original's", distance), varied.steps().size(),
+                    bound_text(world, inputs, *why, original, other, distance.step)));
+    return true;
   };
   append(run.result.ranks.front().findings,
          check_variants(run.result, layout_of(inputs.model), variants, repeat, accounted_for));

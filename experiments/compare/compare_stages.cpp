@@ -84,7 +84,8 @@ class Comparing {
       floor.loss.push_back(envelope.loss(i));
       floor.grad_norm.push_back(envelope.norm(i, static_cast<double>(steps[i].grad_norm)));
     }
-    const double bound = gradient_bound(config_of(config, plan_.runs[reference]));
+    const RunConfig own = config_of(config, plan_.runs[reference]);
+    const double bound = gradient_bound(own, own);
     if (!std::isfinite(bound)) return;
     floor.gradient_bound = bound;
     measure_bound(floor, reference, bound);
@@ -158,20 +159,16 @@ class Comparing {
   Judgement explained(std::size_t reference, std::size_t candidate, Judgement judgement) {
     const PlannedRun& a = plan_.runs[reference];
     const PlannedRun& b = plan_.runs[candidate];
-    const RunConfig config = config_of(inputs_.config, a);
-    const std::optional<Explanation> why =
-        explain(world_, inputs_, {a, config}, {b, config_of(inputs_.config, b)});
+    const Configured first{a, config_of(inputs_.config, a)};
+    const Configured second{b, config_of(inputs_.config, b)};
+    const std::optional<Explanation> why = explain(world_, inputs_, first, second);
     if (!why) return judgement;
     const StageResult& run = comparison_.stages[candidate].result;
-    std::string size = fmt::format("; {} over {} steps",
-                                   largest_distance(comparison_.stages[reference].result, run),
-                                   run.steps().size());
-    if (why->by_rounding) {
-      size += fmt::format(
-          "; the bound is {:.2g} of the sum of its terms' magnitudes for an element "
-          "of the gradient",
-          gradient_bound(config));
-    }
+    const StageResult& whole = comparison_.stages[reference].result;
+    std::string size =
+        fmt::format("; {} over {} steps", largest_distance(whole, run), run.steps().size());
+    size += bound_text(world_, inputs_, *why, first, second,
+                       loss_distance(whole.steps(), run.steps()).step);
     if (judgement.verdict == Verdict::kWithinNoise) {
       size += fmt::format(", and the loss stays inside the envelope of {} clean runs",
                           permuted(reference).size() - 1);

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "experiments/checks/check_factory.h"
 #include "experiments/checks/reference_check.h"
+#include "experiments/compare/clean_runs.h"
+#include "experiments/compare/envelope.h"
 #include "experiments/runner/run_inputs.h"
 #include "stages/core/join.h"
 
@@ -43,7 +47,36 @@ bool equal_without(World& world, const RunInputs& inputs, const Configured& a, c
       .empty();
 }
 
+/// What `--baseline` allows a run whose operations all round differently, after `step` steps.
+double loss_bound(World& world, const RunInputs& inputs, const Configured& a, std::int64_t step) {
+  RunInputs own = inputs;
+  own.config = a.config;
+  own.model = model_of(own.config);
+  const RunData data(own.config, own.model);
+  own.data = &data.batches();
+  PlannedRun reference = a.run;
+  reference.order = own.config.accumulation_order;
+  std::vector<std::vector<StepRecord>> clean = perturbed_runs(world, own, reference);
+  clean.push_back(run_stage(world, own, stage_run(reference)).steps());
+  return static_cast<double>(step) * Envelope(clean).loss(static_cast<std::size_t>(step - 1));
+}
+
 }  // namespace
+
+std::string bound_text(World& world, const RunInputs& inputs, const Explanation& why,
+                       const Configured& a, const Configured& b, std::int64_t step) {
+  if (why.bound == Bound::kNone) return "; this is not rounding, so no bound of rounding holds";
+  if (why.bound == Bound::kLoss) {
+    return fmt::format("; the bound is {:.2g} for the loss of step {}",
+                       loss_bound(world, inputs, a, std::max<std::int64_t>(step, 1)),
+                       std::max<std::int64_t>(step, 1));
+  }
+  const double bound = gradient_bound(a.config, b.config);
+  if (std::isinf(bound)) return "; so many roundings have no bound";
+  return fmt::format(
+      "; the bound is {:.2g} of the sum of its terms' magnitudes for an element of the gradient",
+      bound);
+}
 
 std::string Explanation::sentence() const {
   return fmt::format("differs because {}; with {} it is equal", fmt::join(causes, ", and "),
@@ -66,7 +99,7 @@ std::optional<Explanation> explain(World& world, const RunInputs& inputs, const 
       for (const Switch& removed : set) {
         explanation.options.push_back(removed.option);
         explanation.causes.push_back(removed.cause);
-        explanation.by_rounding = explanation.by_rounding && removed.by_rounding;
+        explanation.bound = std::max(explanation.bound, removed.bound);
       }
       return explanation;
     }

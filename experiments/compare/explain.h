@@ -22,11 +22,17 @@ struct Configured {
 struct Explanation {
   std::vector<std::string> options;
   std::vector<std::string> causes;
-  bool by_rounding = true;  ///< every one of them is
+  Bound bound = Bound::kGradient;  ///< the weakest of theirs
 
   /// "differs because …; with --reduction ordered it is equal"
   std::string sentence() const;
 };
+
+/// "; the bound is 3.6e-07 of the sum of its terms' magnitudes for an element of the gradient": how
+/// far `why` may take the two apart, where their losses are furthest apart in `step`. Trains `a`
+/// twice more where only the loss has a bound. All processes call it.
+std::string bound_text(World& world, const RunInputs& inputs, const Explanation& why,
+                       const Configured& a, const Configured& b, std::int64_t step);
 
 /// Trains both again with one switch after the other, then with two, and so on, until all
 /// fingerprints, losses and norms of all steps are equal: the smallest set that makes them so.

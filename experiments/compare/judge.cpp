@@ -106,21 +106,25 @@ Judgement judge_noise(const StageResult& reference, const StageResult& candidate
 
 Verdict worse(Verdict a, Verdict b) { return std::max(a, b); }
 
-std::string largest_distance(const StageResult& reference, const StageResult& run) {
-  const std::vector<StepRecord>& a = reference.steps();
-  const std::vector<StepRecord>& b = run.steps();
-  double largest = 0;
-  std::int64_t step = 0;
+LossDistance loss_distance(const std::vector<StepRecord>& a, const std::vector<StepRecord>& b) {
+  LossDistance found;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const double distance = std::abs(a[i].loss - b[i].loss);
-    if (distance <= largest) continue;  // a NaN is reported
-    largest = distance;
-    step = a[i].step;
+    if (distance <= found.largest) continue;  // a NaN is reported
+    found = {distance, a[i].step};
     if (std::isnan(distance)) break;
   }
-  if (step == 0) return fmt::format("its losses have the bits of {}'s", reference.name);
-  return fmt::format("its loss differs from {}'s by at most {:.2g} (step {})", reference.name,
-                     largest, step);
+  return found;
+}
+
+std::string largest_distance(const StageResult& reference, const StageResult& run) {
+  return largest_distance(reference.name + "'s", loss_distance(reference.steps(), run.steps()));
+}
+
+std::string largest_distance(const std::string& whose, const LossDistance& distance) {
+  if (distance.step == 0) return fmt::format("its losses have the bits of {}", whose);
+  return fmt::format("its loss differs from {} by at most {:.2g} (step {})", whose,
+                     distance.largest, distance.step);
 }
 
 }  // namespace zerolab

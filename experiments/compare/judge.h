@@ -44,7 +44,15 @@ Judgement judge_noise(const StageResult& reference, const StageResult& candidate
 /// The worst of two.
 Verdict worse(Verdict a, Verdict b);
 
+/// Where the losses of two runs are furthest apart.
+struct LossDistance {
+  double largest = 0;     ///< NaN where one is NaN
+  std::int64_t step = 0;  ///< 0: nowhere
+};
+LossDistance loss_distance(const std::vector<StepRecord>& a, const std::vector<StepRecord>& b);
+
 /// "its loss differs from ddp's by at most 3e-07 (step 12)"
 std::string largest_distance(const StageResult& reference, const StageResult& run);
+std::string largest_distance(const std::string& whose, const LossDistance& distance);
 
 }  // namespace zerolab

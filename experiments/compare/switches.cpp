@@ -47,8 +47,8 @@ void add_reduction(std::vector<Switch>& switches, const RunConfig& a, const RunC
   const bool tree = split_differs && std::has_single_bit(static_cast<unsigned>(a.ranks)) &&
                     std::has_single_bit(static_cast<unsigned>(b.ranks));
   const Reduction same = tree ? Reduction::kTree : Reduction::kOrdered;
-  switches.push_back({fmt::format("--reduction {}", name_of(same)), std::move(cause), true,
-                      [same](RunConfig& config) { config.reduction = same; }});
+  switches.push_back({fmt::format("--reduction {}", name_of(same)), std::move(cause),
+                      Bound::kGradient, [same](RunConfig& config) { config.reduction = same; }});
 }
 
 }  // namespace
@@ -57,11 +57,12 @@ std::vector<Switch> switches_between(const RunConfig& a, const RunConfig& b) {
   std::vector<Switch> switches;
   const bool several = a.accumulate > 1 || b.accumulate > 1;
   if (several && a.accumulation_order != b.accumulation_order) {
-    switches.push_back(
-        {"--accumulation-order reduced",
-         "one adds up each rank's micro-batches before it reduces, the other "
-         "reduces each micro-batch",
-         true, [](RunConfig& config) { config.accumulation_order = AccumulationOrder::kReduced; }});
+    switches.push_back({"--accumulation-order reduced",
+                        "one adds up each rank's micro-batches before it reduces, the other "
+                        "reduces each micro-batch",
+                        Bound::kGradient, [](RunConfig& config) {
+                          config.accumulation_order = AccumulationOrder::kReduced;
+                        }});
   }
   add_reduction(switches, a, b);
   if (a.micro_batch != b.micro_batch && global_batch(a) == global_batch(b)) {
@@ -70,7 +71,7 @@ std::vector<Switch> switches_between(const RunConfig& a, const RunConfig& b) {
                         fmt::format("micro-batches of {} and of {} sequences add up inside their "
                                     "products in different orders",
                                     a.micro_batch, b.micro_batch),
-                        true, [size](RunConfig& config) {
+                        Bound::kLoss, [size](RunConfig& config) {
                           config.accumulate =
                               static_cast<int>(config.accumulate * config.micro_batch / size);
                           config.micro_batch = size;
@@ -82,29 +83,34 @@ std::vector<Switch> switches_between(const RunConfig& a, const RunConfig& b) {
     switches.push_back(
         {"--reduce-dtype fp32",
          fmt::format("gradients are rounded to {} before and after each reduction", name_of(type)),
-         true, [](RunConfig& config) { config.reduce_dtype = "fp32"; }});
+         Bound::kGradient, [](RunConfig& config) { config.reduce_dtype = "fp32"; }});
   }
   if (several && (narrow(types_a.accumulators) || narrow(types_b.accumulators))) {
     const DType type = narrow(types_a.accumulators) ? types_a.accumulators : types_b.accumulators;
     switches.push_back({"--accumulate-dtype fp32",
                         fmt::format("sums over micro-batches are rounded to {}", name_of(type)),
-                        true, [](RunConfig& config) { config.accumulate_dtype = "fp32"; }});
+                        Bound::kGradient,
+                        [](RunConfig& config) { config.accumulate_dtype = "fp32"; }});
   }
   if (a.optimizer.name == "lamb" && (a.optimizer.lamb_norms == LambNorms::kShard ||
                                      b.optimizer.lamb_norms == LambNorms::kShard)) {
-    switches.push_back(
-        {"--lamb-norms tensor",
-         "LAMB takes its norms over each rank's shard of a tensor, so every cut is "
-         "another optimizer",
-         false, [](RunConfig& config) { config.optimizer.lamb_norms = LambNorms::kTensor; }});
+    switches.push_back({"--lamb-norms tensor",
+                        "LAMB takes its norms over each rank's shard of a tensor, so every cut is "
+                        "another optimizer",
+                        Bound::kNone, [](RunConfig& config) {
+                          config.optimizer.lamb_norms = LambNorms::kTensor;
+                        }});
   }
   return switches;
 }
 
-double gradient_bound(const RunConfig& config) {
-  const StateTypes types = state_types(config);
-  return 2 * relative_bound(std::int64_t{config.ranks} * config.accumulate,
-                            {types.travelling, types.accumulators});
+double gradient_bound(const RunConfig& a, const RunConfig& b) {
+  const auto alone = [](const RunConfig& config) {
+    const StateTypes types = state_types(config);
+    return relative_bound(std::int64_t{config.ranks} * config.accumulate,
+                          {types.travelling, types.accumulators});
+  };
+  return alone(a) + alone(b);
 }
 
 }  // namespace zerolab

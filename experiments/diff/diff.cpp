@@ -1,8 +1,6 @@
 #include "experiments/diff/diff.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "experiments/compare/bits.h"
 #include "experiments/report/words.h"
@@ -31,16 +29,6 @@ StoredStage shortened(const StoredStage& stage, std::int64_t steps, bool with_la
   }
   std::erase_if(prefix.fingerprints, [&](const StepFingerprints& f) { return f.step > steps; });
   return prefix;
-}
-
-double largest_loss_difference(const StageResult& a, const StageResult& b, std::int64_t steps) {
-  double largest = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i) {
-    const double difference = std::abs(a.steps()[i].loss - b.steps()[i].loss);
-    if (std::isnan(difference)) return std::numeric_limits<double>::quiet_NaN();
-    largest = std::max(largest, difference);
-  }
-  return largest;
 }
 
 /// The first difference in one sentence; empty when there is none.
@@ -96,7 +84,7 @@ StageDiff diff_stages(const StoredStage& a, const StoredStage& b) {
   diff.a = a.name();
   diff.b = b.name();
   diff.steps = std::min(step_count(a.result), step_count(b.result));
-  diff.largest_loss_difference = largest_loss_difference(a.result, b.result, diff.steps);
+  diff.loss = loss_distance(a.result.steps(), b.result.steps());
   diff.sentence = difference(a, b, diff.steps);
   diff.equal = diff.sentence.empty();
   if (diff.equal) {

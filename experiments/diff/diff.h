@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/compare/judge.h"
 #include "experiments/diff/stored_run.h"
 
 namespace zerolab {
@@ -15,9 +16,9 @@ namespace zerolab {
 struct StageDiff {
   std::string a, b;  ///< names of the two stages
   bool equal = false;
-  std::string sentence;                ///< the first difference, or what was compared
-  std::int64_t steps = 0;              ///< that both have
-  double largest_loss_difference = 0;  ///< over the steps that both have; NaN where one is NaN
+  std::string sentence;    ///< the first difference, or what was compared
+  std::int64_t steps = 0;  ///< that both have
+  LossDistance loss;       ///< over the steps that both have
 };
 
 struct RunDiff {

@@ -34,7 +34,7 @@ Configured configured(const Comparison& report, const std::string& name) {
 
 }  // namespace
 
-std::optional<Explanation> explain_diff(const fs::path& a, const fs::path& b,
+std::optional<std::string> explain_diff(const fs::path& a, const fs::path& b,
                                         const StageDiff& stages) {
   const Configured first = configured(report_of(a), stages.a);
   const Configured second = configured(report_of(b), stages.b);
@@ -46,7 +46,11 @@ std::optional<Explanation> explain_diff(const fs::path& a, const fs::path& b,
   inputs.config = first.config;
   inputs.model = model_of(first.config);
   const auto world = make_thread_world(first.config.ranks, first.config.timeout_seconds);
-  return explain(*world, inputs, first, second);
+  const std::optional<Explanation> why = explain(*world, inputs, first, second);
+  if (!why) return std::nullopt;
+  return fmt::format("{}; {} over {} steps{}", why->sentence(),
+                     largest_distance("the other's", stages.loss), stages.steps,
+                     bound_text(*world, inputs, *why, first, second, stages.loss.step));
 }
 
 }  // namespace zerolab

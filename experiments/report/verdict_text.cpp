@@ -64,7 +64,8 @@ std::string headline(const Comparison& comparison) {
   if (comparison.verdict == Verdict::kDiverged) {
     return fmt::format("Diverged: a check found something wrong ({}).", run);
   }
-  if (comparison.stages.size() == 1) {
+  if (std::ranges::all_of(comparison.stages, &std::string::empty,
+                          &StageComparison::compared_with)) {
     const std::vector<std::string> checks = checks_run(comparison, comparison.stages.front());
     return checks.empty()
                ? fmt::format("Trained: {}, without checks ({}).", comparison.reference, run)

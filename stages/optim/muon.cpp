@@ -110,6 +110,12 @@ void Muon::update_slice(const UpdateSlice& slice, View factor, const StepSetting
     kernels_.step_along(
         compute_, slice.parameters, state(Category::kSecondMoments, slice.place), scales_.view(),
         factor, {settings.learning_rate, settings_.weight_decay, settings_.groups}, matrices);
+    // Between steps there is no direction. A skipped step finds zeros, makes nothing else of them,
+    // and so leaves no mark in the states.
+    const View direction = state(Category::kSecondMoments, slice.place);
+    for (const Segment& s : matrices) {
+      kernels_.zero(compute_, direction.slice(s.flat_begin, s.count));
+    }
   }
   if (others.empty()) return;
   AdamWRule rule = adamw_rule(settings);

@@ -1,6 +1,8 @@
 // PROV on stages that lose, repeat, displace or hold back what they were given.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "baseline_ddp/ddp.h"
 #include "tests/checks/rig.h"
 #include "zero1/zero1.h"
@@ -199,6 +201,46 @@ TEST(Provenance, SeesThatTheFirstOfTwoUsesOfATiedUnitIsLost) {
   const auto findings = provenance(micro_config(2), run_of<ForgettingDdp>("ddp"));
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings.front().tensor, "wte.weight");
+}
+
+/// Reduces ones where a micro-batch has bypassed the unit, instead of zeros.
+class InventingZero3 final : public Zero3 {
+ public:
+  using Zero3::Zero3;
+
+ protected:
+  void reduce_unit(UnitId unit) override {
+    if (std::ranges::count(micro_batch_.uses, unit, &Use::unit) == 0) {
+      parts_.kernels.fill(parts_.compute, gradients({.unit = unit}), 1);
+    }
+    Zero3::reduce_unit(unit);
+  }
+};
+
+TEST(Provenance, SeesWhatABypassedBlockNeverWrote) {
+  RunConfig config = micro_config(2, 2);
+  config.skip_block_every = 2;  // the second micro-batch bypasses h.0
+  EXPECT_EQ(text_of(provenance(config, stage_run("zero3"))), "");
+  const auto findings = provenance(config, run_of<InventingZero3>("zero3"));
+  ASSERT_FALSE(findings.empty());
+  for (const Finding& finding : findings) EXPECT_TRUE(finding.tensor.starts_with("h.0."));
+  expect_message(findings, "rank 0's micro-batch 0 (3 times) is counted too often in elements ");
+}
+
+TEST(Provenance, MissesNothingThatABlockBypasses) {
+  for (const std::string& stage : stage_names()) {
+    for (const int every : {1, 2}) {
+      for (const Shape shape : kShapes) {
+        RunConfig config = micro_config(shape.ranks, shape.accumulate);
+        config.skip_block_every = every;
+        SCOPED_TRACE(fmt::format("{} on {} ranks, {} micro-batches, every {}", stage, shape.ranks,
+                                 shape.accumulate, every));
+        EXPECT_EQ(text_of(provenance(config, stage_run(stage))), "");
+        if (!supports_local_accumulation(stage)) continue;
+        EXPECT_EQ(text_of(provenance(config, stage_run(stage, AccumulationOrder::kLocal))), "");
+      }
+    }
+  }
 }
 
 TEST(Provenance, RunsALargeModelAsASmallOneWithTheSameNames) {

@@ -47,6 +47,8 @@ const std::vector<Honoured>& honoured() {
       {"optimizer.params.momentum", 0.8, FIELD(optimizer.muon_momentum), f(0.8F),
        optimizer("Muon")},
       {"optimizer.params.lr", 0.02, FIELD(learning_rate), 0.02, optimizer("AdamW")},
+      {"optimizer.params.muon_lr", 0.05, FIELD(learning_rate), 0.05, optimizer("Muon")},
+      {"optimizer.params.adam_lr", 0.003, FIELD(adamw_learning_rate), 0.003, optimizer("Muon")},
       {"optimizer.params.betas", {0.8, 0.9}, FIELD(optimizer.beta1), f(0.8F), optimizer("AdamW")},
       {"optimizer.params.betas", {0.8, 0.9}, FIELD(optimizer.beta2), f(0.9F), optimizer("Lamb")},
       {"optimizer.params.eps", 1e-6, FIELD(optimizer.epsilon), f(1e-6F), optimizer("Adam")},

@@ -69,6 +69,29 @@ TEST_F(DeepSpeedRun, TrainsItsStageUnlessTheCommandLineNamesOne) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("--accumulate")));
 }
 
+TEST_F(DeepSpeedRun, TakesTypedOptionsOfTheOptimizerThatItChooses) {
+  const char* const lamb =
+      R"({"train_micro_batch_size_per_gpu": 2, "optimizer": {"type": "Lamb", "params": {"lr": 0.03}}})";
+  const CommandOutcome taken = run("train --ranks 2 --steps 1 --lamb-norms shard", lamb);
+  ASSERT_EQ(taken.code, 0) << taken.out << taken.err;
+  EXPECT_EQ(report().config.optimizer.lamb_norms, LambNorms::kShard);
+
+  const CommandOutcome refused = run("train --ranks 2 --steps 1 --momentum 0.5", lamb);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--momentum means nothing to --optimizer lamb"));
+}
+
+TEST_F(DeepSpeedRun, LetsTheSchedulerSetBothRatesOfMuon) {
+  const CommandOutcome outcome = run("train --ranks 2 --steps 1", R"({
+    "train_micro_batch_size_per_gpu": 2,
+    "optimizer": {"type": "Muon", "params": {"muon_lr": 0.05, "adam_lr": 0.003}},
+    "scheduler": {"type": "WarmupLR", "params": {"warmup_max_lr": 0.01}}
+  })");
+  ASSERT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(report().config.learning_rate, 0.01);
+  EXPECT_EQ(report().config.adamw_learning_rate, 0.01);
+}
+
 /// The tables of docs/deepspeed-config.md.
 std::string documented_tables() {
   std::string text;

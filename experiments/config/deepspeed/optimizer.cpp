@@ -62,6 +62,13 @@ Decay decay_of(const std::string& type) {
   return type == "WarmupDecayLR" ? Decay::kLinear : Decay::kCosine;
 }
 
+/// One of Muon's two rates, or the one that all optimizers have; and the key that says it.
+std::pair<double, const char*> rate_of(const CheckedKeys& keys, const char* own) {
+  constexpr const char* kOfAll = "optimizer.params.lr";
+  if (const auto rate = keys.given<double>(own)) return {*rate, own};
+  return {keys.get<double>(kOfAll), kOfAll};
+}
+
 /// WarmupLR and WarmupDecayLR have rates of their own, between which they move.
 void apply_rates(const CheckedKeys& keys, Overlay& overlay, const std::string& type,
                  RunConfig& config) {
@@ -75,7 +82,13 @@ void apply_rates(const CheckedKeys& keys, Overlay& overlay, const std::string& t
     overlay.say(fmt::format("{} takes the learning rate to {}, not to the optimizer's {}", type,
                             *peak, *of_optimizer));
   }
-  if (peak) overlay.set("--lr", config.learning_rate, *peak, kMost);
+  if (peak) {
+    overlay.set("--lr", config.learning_rate, *peak, kMost);
+    // The scheduler sets the rate of every group, of Muon's two as well.
+    if (config.optimizer.name == "muon") {
+      overlay.set("--muon-adamw-lr", config.adamw_learning_rate, *peak, kMost);
+    }
+  }
   overlay.set("--warmup-min-lr", config.warmup_min_lr, keys.get<double>(kLeast), kLeast);
   if (type == "WarmupDecayLR" && config.learning_rate > 0) {
     overlay.set("--final-lr-fraction", config.final_lr_fraction,
@@ -99,11 +112,11 @@ void apply_optimizer(const CheckedKeys& keys, Overlay& overlay, RunConfig& confi
   const std::string type = type_of(keys, "optimizer");
   OptimizerSettings& optimizer = config.optimizer;
   overlay.set("--optimizer", optimizer.name, ours(type), "optimizer.type");
-  overlay.set("--lr", config.learning_rate, keys.get<double>("optimizer.params.lr"),
-              "optimizer.params.lr");
+  const auto [rate, key] = rate_of(keys, "optimizer.params.muon_lr");
+  overlay.set("--lr", config.learning_rate, rate, key);
   if (type == "Muon") {
-    overlay.set("--muon-adamw-lr", config.adamw_learning_rate,
-                keys.get<double>("optimizer.params.lr"), "optimizer.params.lr");
+    const auto [adamw_rate, adamw_key] = rate_of(keys, "optimizer.params.adam_lr");
+    overlay.set("--muon-adamw-lr", config.adamw_learning_rate, adamw_rate, adamw_key);
   }
   constexpr const char* kDecay = "optimizer.params.weight_decay";
   overlay.set("--weight-decay", optimizer.weight_decay,

@@ -108,11 +108,11 @@ constexpr KnownKey kOptimizer[] = {
     KnownKey{"optimizer.params.eps_inside_sqrt", kBool, "false", kRefused,
              "epsilon is added to the square root"}
         .of("Lamb"),
-    KnownKey{"optimizer.params.muon_lr", kMagnitude, "", kRefused,
-             "all parameters share one learning rate; write it as lr"}
+    KnownKey{"optimizer.params.muon_lr", kMagnitude, "", kHonoured,
+             "--lr, of hidden matrices; lr where it is absent"}
         .of("Muon"),
-    KnownKey{"optimizer.params.adam_lr", kMagnitude, "", kRefused,
-             "all parameters share one learning rate; write it as lr"}
+    KnownKey{"optimizer.params.adam_lr", kMagnitude, "", kHonoured,
+             "--muon-adamw-lr, of all the others; lr where it is absent"}
         .of("Muon"),
     KnownKey{"optimizer.params.ns_method", kText, "\"gram\"", kNoted,
              "Newton-Schulz is iterated in its standard form"}
