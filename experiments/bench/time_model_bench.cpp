@@ -89,6 +89,12 @@ Rates measure_rates(const TimeModelSettings& settings, const GptConfig& gpt) {
   return slowest;
 }
 
+/// Whose seconds are the mean of both.
+Rates mean_of(const Rates& a, const Rates& b) {
+  const auto mean = [](double x, double y) { return 2 / (1 / x + 1 / y); };
+  return {mean(a.product_flops, b.product_flops), mean(a.memory_bandwidth, b.memory_bandwidth)};
+}
+
 /// α and B of one pass between the ranks, through two sizes of all-gathers and reduce-scatters.
 struct Link {
   double latency = 0, bandwidth = 0;
@@ -160,10 +166,14 @@ std::vector<Figure> bench_time_model(const TimeModelSettings& settings, Remarks&
     PacedRun run(request.recipe.run, stage);
     const std::int64_t steps = run.steps_in(settings.sample_seconds);
     std::vector<double> ratios, predicted, measured, flops, bandwidths;
+    // Rates before and after each stretch: a machine that slows down meanwhile does so for both.
+    Rates before = measure_rates(settings, gpt);
     for (int i = 0; i < settings.pairs; ++i) {
-      const Rates rates = measure_rates(settings, gpt);
-      predicted.push_back(predicted_seconds(request, stage, rates));
       measured.push_back(run.train(steps) / static_cast<double>(steps));
+      const Rates after = measure_rates(settings, gpt);
+      const Rates rates = mean_of(before, after);
+      before = after;
+      predicted.push_back(predicted_seconds(request, stage, rates));
       ratios.push_back(predicted.back() / measured.back());
       flops.push_back(rates.product_flops);
       bandwidths.push_back(rates.memory_bandwidth);

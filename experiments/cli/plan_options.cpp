@@ -13,6 +13,7 @@ namespace zerolab {
 namespace {
 
 constexpr double kMiB = 1 << 20;
+constexpr double kMostBucketElements = 4e12;
 
 template <class T>
 CLI::Option* add(CLI::App& command, const char* name, T& value, const char* help,
@@ -152,7 +153,12 @@ double default_bucket_mb(const PlannedModel& model) {
 std::vector<std::string> stages_of(const std::string& list) {
   if (list == "all") return stage_names();
   std::vector<std::string> stages = split_list(list);
-  for (const std::string& stage : stages) require_known("--stage", stage, stage_names());
+  for (const std::string& stage : stages) {
+    require_known("--stage", stage, stage_names());
+    if (std::ranges::count(stages, stage) > 1) {
+      bad_input("[plan] --stage names {} twice; name each stage once", stage);
+    }
+  }
   return stages;
 }
 
@@ -169,6 +175,10 @@ void set_bucket(const PlanOptions& o, const PlannedModel& model, RunConfig& run)
     bad_input("[plan] --bucket-mb and --bucket-elements say the same thing twice; keep one");
   }
   if (o.given("--bucket-elements")) {
+    if (!(o.bucket_elements >= 1 && o.bucket_elements <= kMostBucketElements)) {
+      bad_input("[plan] --bucket-elements is {}; give between 1 and {:g}", o.bucket_elements,
+                kMostBucketElements);
+    }
     run.bucket_mb = o.bucket_elements * 4 / kMiB;
   } else if (!o.given("--bucket-mb")) {
     run.bucket_mb = default_bucket_mb(model);

@@ -79,6 +79,7 @@ int parse_and_run(const AppText& text, const AddCommands& add_commands, int argc
   app.footer(text.footer);
   app.set_version_flag("--version", "zerolab " ZEROLAB_VERSION);
   app.allow_extras();  // inherited by the commands; `reject_extras` says what is wrong with them
+  app.require_subcommand(0, 1);  // after `bench`, "compare" is a word and not the next command
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   Command chosen;
   add_commands(app, chosen);

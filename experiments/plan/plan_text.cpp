@@ -63,6 +63,7 @@ std::string traffic_text(const PlanReport& report) {
   Columns columns(report, "sent by one rank in a step");
   for (int i = 0; i < kCollectiveOpCount; ++i) {
     const auto op = static_cast<CollectiveOp>(i);
+    if (op == CollectiveOp::kRecv) continue;  // what the peer has sent
     const auto line_of = [&](const StagePlan& plan) -> const TrafficLine* {
       for (const TrafficLine& line : plan.traffic.lines) {
         if (line.traffic == Traffic::kTraining && line.op == op) return &line;

@@ -99,6 +99,13 @@ double offload_device(const FormulaArguments& a) {
   return 2 * a.number("p16") + 2 * a.number("g16") + 12 * a.number("update");
 }
 
+/// The gradient goes down where the host keeps or uses it; back comes the gradient, or, where the
+/// host updates, the parameter.
+double offload_traffic(const FormulaArguments& a) {
+  const bool on_device = a.number("g16") != 0 && a.number("update") != 0;
+  return on_device ? 0 : 2 + 2;
+}
+
 /// hpZ keeps a second fp16 copy inside each node: 16/N + 2/P bytes a parameter.
 double hpz_extra(const FormulaArguments& a) { return 2 / a.number("node"); }
 double hpz_states(const FormulaArguments& a) { return 16 / a.number("ranks") + hpz_extra(a); }
@@ -122,6 +129,7 @@ FormulaFamily state_formulas() {
        }},
       {"offload_device", offload_device},
       {"offload_reduction", [](const Args& a) { return 16 / offload_device(a); }},
+      {"offload_traffic", offload_traffic},
       {"hpz_extra", [](const Args& a) { return a.number("psi") * hpz_extra(a) / kGiga; }},
       {"hpz_over_zero3", [](const Args& a) { return hpz_states(a) / (16 / a.number("ranks")); }},
       {"hpz_below_ddp", [](const Args& a) { return 16 / hpz_states(a); }},

@@ -12,6 +12,12 @@ double element_bytes(CollectiveOp op, const StateTypes& types) {
   return static_cast<double>(size_of(parameters ? types.parameters : types.travelling));
 }
 
+/// Ranks of a node that share the ring's way out of it.
+double ring_sharing(const RunConfig& run) {
+  const bool ring = run.reduction == Reduction::kRing || run.reduction == Reduction::kNative;
+  return ring && run.ranks_per_node > 0 ? run.ranks_per_node : 1;
+}
+
 }  // namespace
 
 int edge_rank(const RunConfig& run) {
@@ -37,13 +43,13 @@ TrafficPlan plan_traffic(const std::string& stage, const Recipe& recipe, const P
       }
       plan.sent += volume.sent();
       plan.sent_inter += volume.sent_inter;
+      // A ring leaves the node in one place; messages of two ranks do so anywhere.
+      const double sharing = op == CollectiveOp::kSend ? 1 : ring_sharing(recipe.run);
+      plan.mean_inter += static_cast<double>(volume.sent_inter) / sharing;
       elements += static_cast<double>(volume.sent()) / element_bytes(op, setting.types);
     }
   }
   const RunConfig& run = recipe.run;
-  const bool ring = run.reduction == Reduction::kRing || run.reduction == Reduction::kNative;
-  const double sharing = ring && run.ranks_per_node > 0 ? run.ranks_per_node : 1;
-  plan.mean_inter = static_cast<double>(plan.sent_inter) / sharing;
   if (run.ranks > 1) {
     const double ring_factor = static_cast<double>(run.ranks - 1) / run.ranks;
     plan.passes = elements / ring_factor / static_cast<double>(model.parameters());

@@ -20,10 +20,10 @@
 namespace zerolab {
 namespace {
 
-/// A part of the flat space that is cut into N equal slices, one a rank: a bucket, or in ZeRO-3 a
-/// unit.
-struct Piece {
-  std::int64_t begin = 0, length = 0;
+/// Parts of the flat space, one behind the other, that are cut into N equal slices each, one a
+/// rank: buckets, or in ZeRO-3 a unit.
+struct Pieces {
+  std::int64_t begin = 0, length = 0, count = 1;
 };
 
 /// The flat space of a stage: where each unit begins, and its pieces.
@@ -46,15 +46,21 @@ class Cut {
            layout.place_of(tensor).offset;
   }
 
-  /// The pieces in which elements [begin, end) of a unit lie.
-  std::vector<Piece> pieces(UnitId unit, std::int64_t begin, std::int64_t end) const {
+  /// The pieces in which elements [begin, end) of a unit lie. Those that lie in it whole and are
+  /// alike are counted, not listed.
+  std::vector<Pieces> pieces(UnitId unit, std::int64_t begin, std::int64_t end) const {
     const auto u = static_cast<std::size_t>(unit);
     if (by_unit_) return {{unit_begin_[u], padded_[u]}};
     const std::int64_t length = buckets_.front().length, all = elements();
-    std::vector<Piece> found;
-    for (std::int64_t at = begin / length * length; at < end; at += length) {
-      found.push_back({at, std::min(length, all - at)});
+    const std::int64_t first_whole = round_up(begin, length);
+    const std::int64_t whole = std::max<std::int64_t>(0, (end - first_whole) / length);
+    std::vector<Pieces> found;
+    if (begin < first_whole) {
+      found.push_back({first_whole - length, std::min(length, all - first_whole + length)});
     }
+    if (whole > 0) found.push_back({first_whole, length, whole});
+    const std::int64_t rest = first_whole + whole * length;
+    if (rest < end) found.push_back({rest, std::min(length, all - rest)});
     return found;
   }
 
@@ -110,23 +116,28 @@ std::int64_t lamb_bytes(const std::string& stage, const Setting& setting) {
          (agree ? 56 * tensors * setting.ranks() + 8 * tensors : 0);
 }
 
-/// One message of `count` elements and its answer.
-void add_pair(CommLedger::Table& table, const Setting& setting, std::int64_t count, int peer) {
+/// `times` messages of `count` elements between the setting's rank and a peer, and their answers.
+/// Only the two take part.
+void add_pairs(CommLedger::Table& table, const Setting& setting, std::int64_t count, int peer,
+               std::int64_t times) {
+  const auto node = [&](int rank) { return setting.group.node[static_cast<std::size_t>(rank)]; };
+  const GroupShape two{
+      setting.group.wire, setting.group.reduction, {node(setting.rank), node(peer)}};
   for (const CollectiveOp op : {CollectiveOp::kSend, CollectiveOp::kRecv}) {
     table[static_cast<std::size_t>(Traffic::kTraining)][static_cast<std::size_t>(op)] +=
-        predicted_volume(setting.group, {op, count, DType::kFloat32, peer}, setting.rank);
+        times * predicted_volume(two, {op, count, DType::kFloat32, 1}, 0);
   }
 }
 
 void add_muon(CommLedger::Table& table, const Cut& cut, const Setting& setting) {
   for (const Matrix& x : matrices_of(setting)) {
     const std::int64_t first = cut.begin_of(setting.layout, x.tensor), end = first + x.count;
-    for (const Piece& piece : cut.pieces(setting.layout.unit_of(x.tensor), first, end)) {
-      const std::int64_t slice = piece.length / setting.ranks();
+    for (const Pieces& pieces : cut.pieces(setting.layout.unit_of(x.tensor), first, end)) {
+      const std::int64_t slice = pieces.length / setting.ranks();
       const auto exchange = [&](int owner, int peer) {
-        const std::int64_t begin = piece.begin + owner * slice;
+        const std::int64_t begin = pieces.begin + owner * slice;
         const std::int64_t count = std::min(begin + slice, end) - std::max(begin, first);
-        if (count > 0) add_pair(table, setting, count, peer);
+        if (count > 0) add_pairs(table, setting, count, peer, pieces.count);
       };
       if (setting.rank != x.computer) {
         exchange(setting.rank, x.computer);

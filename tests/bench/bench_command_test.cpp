@@ -52,6 +52,13 @@ TEST(BenchCommand, NamesTheNearestTopic) {
   EXPECT_THAT(outcome.err, HasSubstr("steps"));
 }
 
+TEST(BenchCommand, TakesTheNameOfACommandAsATopic) {
+  const Outcome outcome = zerolab_bench({"compare", "--repeats", "-1"});
+
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--repeats is -1"));
+}
+
 TEST(BenchCommand, RefusesAShapeThatDoesNotExist) {
   EXPECT_EQ(zerolab_bench({"steps", "--shape", "XL"}).code, 2);
 }

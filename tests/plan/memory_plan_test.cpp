@@ -129,6 +129,21 @@ TEST(PlannedMemory, HoldsAtTenTrillionParametersOnSixteenThousandRanks) {
   EXPECT_NEAR(static_cast<double>(plans[3].memory.states_bytes), 16e13 / 16384, 1e7);
 }
 
+TEST(PlannedMemory, OfMuonCountsPiecesInsteadOfListingThem) {
+  ModelRequest model;
+  model.layers = 1000;
+  model.hidden = 28'672;  // 9.9e12 parameters
+  PlanRequest request = test::mixed_request(1e9, 16384);
+  request.model = planned_model(model);
+  request.recipe.run.optimizer.name = "muon";
+  for (const StagePlan& plan : plan_stages(request)) {
+    if (plan.stage == "ddp") continue;
+    // A rank sends its share of each matrix, and back the ones that it computes: little beside its
+    // collectives.
+    EXPECT_NEAR(plan.traffic.passes, plan.stage == "zero3" ? 3.0 : 2.0, 0.01) << plan.stage;
+  }
+}
+
 TEST(PlannedModels, HaveExactlyTheParametersThatWereAskedFor) {
   for (const std::int64_t parameters :
        {1'000LL, 999'983LL, 7'500'000'000LL, 100'000'000'000'000LL}) {
