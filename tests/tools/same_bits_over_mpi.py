@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-OPTIONS = ["--model", "gpt-micro", "--steps", "4", "--accumulate", "2", "--eval-every", "2", "--quiet"]
+OPTIONS = ["--model", "gpt-micro", "--steps", "4", "--accumulate", "2", "--eval-every", "2", "--plots", "off",
+           "--quiet"]
 
 
 def main():

@@ -9,6 +9,15 @@ const CallTag kTag{"contract", Traffic::kTraining, ""};
 // Per slice: nothing, one element, odd counts, more than the message limit of 1000.
 constexpr std::int64_t kCounts[] = {0, 1, 3, 37, 1025, 4099};
 
+/// All of them for one type of two bytes and one of four; where to cut does not follow the type, so
+/// the others have a short and a long message. On 8 processes every call is a dozen task switches.
+std::vector<std::int64_t> counts_of(DType dtype) {
+  if (dtype == DType::kFloat32 || dtype == DType::kBFloat16) {
+    return {std::begin(kCounts), std::end(kCounts)};
+  }
+  return {3, 4099};
+}
+
 std::vector<std::int64_t> sums(int size, std::int64_t begin, std::int64_t count) {
   std::vector<std::int64_t> expected;
   for (std::int64_t i = begin; i < begin + count; ++i) {
@@ -26,7 +35,7 @@ void fill_with_contribution(Rank& rank, View view) {
 TEST_P(CommunicatorContract, AllReduceAddsTheContributionsOfAllRanks) {
   on_ranks([](Rank& rank) {
     for (const DType dtype : kSummedDTypes) {
-      for (const std::int64_t count : kCounts) {
+      for (const std::int64_t count : counts_of(dtype)) {
         const Buffer array = rank.buffer(dtype, count);
         fill_with_contribution(rank, array.view());
         rank.comm.all_reduce(array.view(), kTag);
@@ -40,7 +49,7 @@ TEST_P(CommunicatorContract, AllReduceAddsTheContributionsOfAllRanks) {
 TEST_P(CommunicatorContract, ReduceScatterGivesEachRankTheSumOfItsSlice) {
   on_ranks([](Rank& rank) {
     for (const DType dtype : kSummedDTypes) {
-      for (const std::int64_t slice : kCounts) {
+      for (const std::int64_t slice : counts_of(dtype)) {
         const Buffer input = rank.buffer(dtype, slice * rank.size());
         const Buffer output = rank.buffer(dtype, slice);
         fill_with_contribution(rank, input.view());
@@ -68,7 +77,7 @@ TEST_P(CommunicatorContract, ReduceScatterMayWriteIntoItsOwnSliceOfTheInput) {
 TEST_P(CommunicatorContract, AllGatherPutsTheSlicesInRankOrder) {
   on_ranks([](Rank& rank) {
     for (const DType dtype : kAllDTypes) {
-      for (const std::int64_t slice : kCounts) {
+      for (const std::int64_t slice : counts_of(dtype)) {
         for (const bool in_place : {false, true}) {
           const Buffer output = rank.buffer(dtype, slice * rank.size());
           const Buffer apart = rank.buffer(dtype, in_place ? 0 : slice);
@@ -106,7 +115,7 @@ TEST_P(CommunicatorContract, BroadcastGivesEveryRankTheRootsValues) {
 TEST_P(CommunicatorContract, AllToAllTransposesTheSlices) {
   on_ranks([](Rank& rank) {
     for (const DType dtype : kAllDTypes) {
-      for (const std::int64_t slice : kCounts) {
+      for (const std::int64_t slice : counts_of(dtype)) {
         const Buffer input = rank.buffer(dtype, slice * rank.size());
         const Buffer output = rank.buffer(dtype, slice * rank.size());
         fill_with_contribution(rank, input.view());
