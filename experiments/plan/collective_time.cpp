@@ -62,6 +62,13 @@ double collective_seconds(const Cluster& cluster, CollectiveAlgorithm algorithm,
   return passes(op) * one_pass(cluster, algorithm, bytes);
 }
 
+double messages_seconds(const Cluster& cluster, double messages, double bytes) {
+  if (cluster.nodes() == 1) {
+    return messages * cluster.latency.intra + bytes / cluster.device.intra_bandwidth;
+  }
+  return messages * cluster.latency.inter + bytes / cluster.device.inter_bandwidth;
+}
+
 double bus_bandwidth(CollectiveOp op, double ranks, double bytes, double seconds) {
   return passes(op) * (ranks - 1) / ranks * bytes / seconds;
 }

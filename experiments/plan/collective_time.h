@@ -25,6 +25,10 @@ std::string_view name_of(CollectiveAlgorithm algorithm);
 double collective_seconds(const Cluster& cluster, CollectiveAlgorithm algorithm, CollectiveOp op,
                           double bytes);
 
+/// So many messages between pairs of ranks, one after another, of `bytes` together: over the
+/// network where there are several nodes.
+double messages_seconds(const Cluster& cluster, double messages, double bytes);
+
 /// Bytes a second by the convention of nccl-tests: S · factor / seconds, factor (n−1)/n or, for an
 /// all-reduce, 2(n−1)/n.
 double bus_bandwidth(CollectiveOp op, double ranks, double bytes, double seconds);

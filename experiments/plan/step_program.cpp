@@ -196,13 +196,8 @@ class Builder {
     const Volume& sent = table[static_cast<std::size_t>(Traffic::kTraining)]
                               [static_cast<std::size_t>(CollectiveOp::kSend)];
     if (sent.calls == 0) return;
-    const Cluster& cluster = time_.cluster;
-    const bool inside = cluster.nodes() == 1;
-    const double bandwidth =
-        inside ? cluster.device.intra_bandwidth : cluster.device.inter_bandwidth;
-    const double latency = inside ? cluster.latency.intra : cluster.latency.inter;
-    const double seconds =
-        static_cast<double>(sent.calls) * latency + static_cast<double>(sent.sent()) / bandwidth;
+    const double seconds = messages_seconds(time_.cluster, static_cast<double>(sent.calls),
+                                            static_cast<double>(sent.sent()));
     pending_.push_back(
         communicate(CollectiveOp::kSend, "matrices", seconds, sent.calls, last_compute_));
   }

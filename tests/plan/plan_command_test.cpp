@@ -74,6 +74,22 @@ TEST(PlanCommand, VerifiesAgainstARealRunToTheByte) {
   }
 }
 
+TEST(PlanCommand, VerifiesWhatADeepSpeedJsonAsksFor) {
+  const test::ScratchDirectory directory("plan-verify");
+  std::ofstream(directory / "ds.json")
+      << R"({"train_batch_size": 12, "gradient_accumulation_steps": 2, "fp16": {"enabled": true},
+             "optimizer": {"type": "Lamb"}, "activation_checkpointing": {"number_checkpoints": 2},
+             "data_types": {"grad_accum_dtype": "fp16"}, "communication_data_type": "fp32",
+             "zero_optimization": {"stage": 2, "reduce_bucket_size": 1e4, "overlap_comm": true}})";
+  const auto outcome = run_command({"plan", "--model", "gpt-micro", "--ranks", "3", "--config",
+                                    directory / "ds.json", "--verify"});
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  for (const char* words : {"fp16, lamb, micro-batch 2", "2 a step; recomputation of each block",
+                            "DeepSpeed's estimate", "The plan is what the run does."}) {
+    EXPECT_NE(outcome.out.find(words), std::string::npos) << words << "\n" << outcome.out;
+  }
+}
+
 TEST(PlanCommand, ReplaysAStepWithAStraggler) {
   const test::ScratchDirectory directory("plan-replay");
   const auto outcome = run_command({"plan", "--parameters", "1e9", "--ranks", "8", "--device",

@@ -131,6 +131,33 @@ TEST(StepTime, OfDdpIsThatOfItsBucketsOneByOne) {
   }
 }
 
+TEST(StepTime, WithCheckpointsComputesTheBlocksOnceMore) {
+  PlanRequest request = test::preset_request("gpt-micro", 1);
+  request.time.cluster.device = test::plain_device();
+  const double without = plan_stage("ddp", request).time->compute_seconds;
+  request.recipe.run.checkpoint_every = 2;
+  const double with = plan_stage("ddp", request).time->compute_seconds;
+  const ComputeTimes own =
+      compute_times(request.recipe, request.model, request.time.cluster.device);
+  const double again = std::accumulate(own.forward.begin() + 1, own.forward.end() - 1, 0.0);
+  EXPECT_NEAR(with - without, again, 1e-9 * with);
+}
+
+TEST(StepTime, OfOptimizersCountsWhatTheyMoveAndMultiply) {
+  PlanRequest request = test::preset_request("gpt-micro", 1);
+  DeviceSpec device = test::plain_device();
+  const auto seconds = [&](const char* optimizer) {
+    request.recipe.run.optimizer.name = optimizer;
+    const Setting setting = plan_setting(request.recipe, request.model, 0);
+    return update_seconds("ddp", request.recipe, setting, device, 1e6);
+  };
+  const double adamw = seconds("adamw");
+  EXPECT_NEAR(seconds("lamb"), adamw + 1e6 * 12 / device.memory_bandwidth, 1e-9 * adamw);
+  // Two blocks of C x 3C, C x C, C x 4C and 4C x C, C = 32: five iterations of 2s(2mn + s²).
+  const double operations = 2 * 5 * 2 * 32.0 * (2 * 12 * 32 * 32 + 4 * 32 * 32);
+  EXPECT_NEAR(seconds("muon"), adamw + operations / device.product_flops, 1e-9 * adamw);
+}
+
 TEST(OperationTimes, WaitForTheStreamAndForOtherOperations) {
   StepProgram program;
   const auto compute = StepOperation::kCompute, communicate = StepOperation::kCommunication;
