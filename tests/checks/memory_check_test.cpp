@@ -20,8 +20,7 @@ RunConfig config_for(int ranks) {
 std::vector<Finding> memory_findings(const StageResult& result, const RunConfig& config) {
   std::vector<Finding> all = result.findings();
   for (const RankResult& rank : result.ranks) {
-    const Prediction predicted =
-        predict(result.stage, config, model_of(config), rank.rank);
+    const Prediction predicted = predict(result.stage, config, model_of(config), rank.rank);
     for (Finding& finding : check_memory(rank, predicted, config)) {
       all.push_back(std::move(finding));
     }

@@ -74,9 +74,7 @@ std::vector<Finding> provenance(const RunConfig& config, const StageRun& run, co
   });
 }
 
-ParameterLayout layout_of(const RunConfig& config) {
-  return zerolab::layout_of(model_of(config));
-}
+ParameterLayout layout_of(const RunConfig& config) { return zerolab::layout_of(model_of(config)); }
 
 std::vector<Finding> of(const std::string& check, const std::vector<Finding>& findings) {
   std::vector<Finding> found;

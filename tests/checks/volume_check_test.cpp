@@ -35,8 +35,7 @@ class ExtraReduction final : public Ddp {
 std::vector<Finding> volume_findings(const StageResult& result, const RunConfig& config) {
   std::vector<Finding> all;
   for (const RankResult& rank : result.ranks) {
-    const Prediction predicted =
-        predict(result.stage, config, model_of(config), rank.rank);
+    const Prediction predicted = predict(result.stage, config, model_of(config), rank.rank);
     for (Finding& finding : check_volume(rank, predicted, config)) {
       all.push_back(std::move(finding));
     }

@@ -42,6 +42,7 @@ TEST_P(OtherTypes, of_payloads_and_sums_are_equal_in_all_stages_and_predicted) {
   if (kSanitized && GetParam() != 3) GTEST_SKIP() << "the corners are enough under a sanitizer";
   int rows = 0;
   for (const char* precision : {"bf16", "fp16"}) {
+    if (kSanitized && rows > 0) break;
     for (const Types& types : kTypes) {
       RunConfig config = mixed_config(GetParam(), types.accumulate, precision);
       config.reduce_dtype = types.payload;
@@ -57,7 +58,7 @@ TEST_P(OtherTypes, of_payloads_and_sums_are_equal_in_all_stages_and_predicted) {
       ++rows;
     }
   }
-  EXPECT_EQ(rows, 8);
+  EXPECT_EQ(rows, kSanitized ? 4 : 8);
   std::cout << fmt::format(
       "[matrix] gpt-micro on {} ranks: {} combinations of stage, payload and type of sums, all "
       "equal\n",
