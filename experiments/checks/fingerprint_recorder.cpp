@@ -46,6 +46,30 @@ void FingerprintRecorder::hash(Stage& stage, Category category, std::int64_t row
   });
 }
 
+std::vector<Finding> FingerprintRecorder::findings() {
+  context_.compute.synchronize();
+  std::vector<Finding> changed;
+  for (std::int64_t t = 0; t < tensors_; ++t) {
+    const TensorSpec& tensor = context_.model.layout().tensor(static_cast<int>(t));
+    if (!tensor.frozen) continue;
+    const auto at = static_cast<std::size_t>(kParameterRow * tensors_ + t);
+    for (const Step& step : steps_) {
+      if (step.sums[at] == steps_.front().sums[at]) continue;
+      Finding& finding = changed.emplace_back();
+      finding.check = name();
+      finding.step = step.step;
+      finding.phase = kFingerprintPhases[kParameterRow];
+      finding.tensor = tensor.name;
+      finding.rank = context_.ranks.rank();
+      finding.message =
+          fmt::format("step {}: {} is frozen, but what rank {} holds of it has changed", step.step,
+                      tensor.name, finding.rank);
+      break;
+    }
+  }
+  return changed;
+}
+
 std::vector<StepFingerprints> FingerprintRecorder::take() {
   context_.compute.synchronize();
   std::vector<StepFingerprints> taken;

@@ -21,8 +21,9 @@ class FingerprintRecorder final : public Check {
   void started(Stage& stage) override;
   void gradients_complete(std::int64_t step, Stage& stage) override;
   void step_ended(const StepRecord& record, Stage& stage) override;
-  /// None: two runs are compared by `compare_runs`.
-  std::vector<Finding> findings() override { return {}; }
+  /// Frozen tensors whose parameters changed, the first step of each on this rank. What else there
+  /// is to find, two runs show (`check_reference`).
+  std::vector<Finding> findings() override;
   void contribute(RankResult& result) override { result.fingerprints = take(); }
 
   /// This rank's share of every step since the last call, step 0 first. Blocks the host.

@@ -60,10 +60,12 @@ std::vector<Finding> check_ownership(const ParameterLayout& layout, Category cat
       finding.rank = holders.empty() ? -1 : holders.front();
       finding.element = change->first;
       finding.message =
-          fmt::format("{} of {}; each element belongs to one rank, or is held by all",
+          fmt::format("{} of {}; {}",
                       (holders.empty() ? "no rank holds " : list_ranks(holders) + " hold ") +
                           describe_elements(change->first, next->first),
-                      tensor.name);
+                      tensor.name,
+                      held ? "each element belongs to one rank, or is held by all"
+                           : fmt::format("a frozen tensor has no {}", name_of(category)));
       findings.push_back(std::move(finding));
     }
   }

@@ -18,7 +18,7 @@ bool is_code(float value) {
 
 /// number mod `modulus`, or −1.
 std::int64_t residue(float reduced, std::int64_t contributors, std::int64_t modulus) {
-  if (!is_code(reduced)) return -1;
+  if (!is_code(reduced) || contributors == 0) return -1;
   const auto sum = static_cast<std::int64_t>(reduced);
   if (sum % contributors != 0) return -1;
   const std::int64_t residue = sum / contributors - 1;

@@ -139,7 +139,10 @@ void ProvenanceReport::check_placement(const std::vector<OwnedCodes>& first,
               fmt::format("{} of {}", describe_elements(a.begin + from, a.begin + to),
                           layout_.tensor(a.tensor).name);
           add(kFingerprintPhases[0], a.tensor, a.begin + from,
-              displaced.by
+              writers == 0
+                  ? fmt::format("{} {} {:g} and following, where no micro-batch wrote anything",
+                                where, hold(from, to), a.values[static_cast<std::size_t>(from)])
+              : displaced.by
                   ? fmt::format("{} {} the gradients of {} and following", where, hold(from, to),
                                 numbers_.describe(number(from) + displaced.by))
                   : fmt::format(
@@ -155,7 +158,19 @@ void ProvenanceReport::check_reading(const ProvenanceModel::Reading& reading, st
     Displacement offset;
     bool operator==(const Wrong&) const = default;
   };
-  for (const TensorPlace& place : layout_.unit(reading.use.unit).places) {
+  const UnitLayout& unit = layout_.unit(reading.use.unit);
+  for (const bool frozen : {false, true}) {
+    const std::size_t got = (frozen ? reading.frozen : reading.trained).size();
+    const auto whole = static_cast<std::size_t>(frozen ? unit.frozen_size : unit.size);
+    if (got >= whole) continue;
+    add(kFingerprintPhases[1], -1, -1,
+        fmt::format("rank {} is handed {} of the {} elements of {} that are {} in the {} pass of "
+                    "step {}",
+                    rank_, got, whole, unit.name, frozen ? "frozen" : "trained",
+                    name_of(reading.use.phase), step));
+    return;
+  }
+  for (const TensorPlace& place : unit.places) {
     const bool frozen = layout_.tensor(place.tensor).frozen;
     const float* const values = (frozen ? reading.frozen : reading.trained).data() + place.offset;
     // Frozen elements stay as they were before the first step.

@@ -1,5 +1,6 @@
 #include "experiments/cli/save_weights.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "experiments/checks/pack.h"
@@ -21,10 +22,14 @@ void SaveWeights::ended(Stage& stage) {
   // In mixed precision the parameters are a rounded copy of the master weights, where there are
   // any.
   const bool mixed = context_.config.precision != "fp32";
+  const std::vector<TensorSpec>& tensors = context_.model.layout().tensors();
+  const bool frozen = std::ranges::any_of(tensors, &TensorSpec::frozen);
   // Slices of a stage are equally many and equally large on all ranks, so all ranks meet.
-  stage.visit_owned(Category::kParameters, [&](const OwnedSlice& slice) {
-    hand_over(slice, [&](const TensorSpec& tensor) { return !mixed || tensor.frozen; });
-  });
+  if (!mixed || frozen) {
+    stage.visit_owned(Category::kParameters, [&](const OwnedSlice& slice) {
+      hand_over(slice, [&](const TensorSpec& tensor) { return !mixed || tensor.frozen; });
+    });
+  }
   if (mixed) {
     stage.visit_owned(Category::kMasterWeights, [&](const OwnedSlice& slice) {
       hand_over(slice, [](const TensorSpec&) { return true; });

@@ -51,6 +51,9 @@ bool equal_without(World& world, const RunInputs& inputs, const Configured& a, c
 double loss_bound(World& world, const RunInputs& inputs, const Configured& a, std::int64_t step) {
   RunInputs own = inputs;
   own.config = a.config;
+  own.config.checks.clear();
+  own.config.trace = false;
+  own.config.evaluate_every = 0;
   own.model = model_of(own.config);
   const RunData data(own.config, own.model);
   own.data = &data.batches();
@@ -67,9 +70,10 @@ std::string bound_text(World& world, const RunInputs& inputs, const Explanation&
                        const Configured& a, const Configured& b, std::int64_t step) {
   if (why.bound == Bound::kNone) return "; this is not rounding, so no bound of rounding holds";
   if (why.bound == Bound::kLoss) {
+    const std::int64_t at = std::max<std::int64_t>(step, 1);
     return fmt::format("; the bound is {:.2g} for the loss of step {}",
-                       loss_bound(world, inputs, a, std::max<std::int64_t>(step, 1)),
-                       std::max<std::int64_t>(step, 1));
+                       std::max(loss_bound(world, inputs, a, at), loss_bound(world, inputs, b, at)),
+                       at);
   }
   const double bound = gradient_bound(a.config, b.config);
   if (std::isinf(bound)) return "; so many roundings have no bound";

@@ -1,6 +1,7 @@
 #include "experiments/compare/perturbed_terms.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "stages/core/philox.h"
@@ -21,14 +22,16 @@ class PerturbedTerms final : OwnedStage, public ForwardingStage {
         ForwardingStage(*owned),
         compute_(parts.compute),
         kernels_(parts.kernels),
-        rank_(static_cast<std::uint32_t>(parts.comm.rank())),
         relative_(relative),
         key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)} {}
 
   void begin(const MicroBatch& micro_batch) override {
     reduces_ = micro_batch.reduce;
-    ++begun_;
     inner_.begin(micro_batch);
+  }
+  void step(const StepSettings& settings) override {
+    ++steps_;
+    inner_.step(settings);
   }
 
   void gradients_ready(const Use& use) override {
@@ -42,14 +45,14 @@ class PerturbedTerms final : OwnedStage, public ForwardingStage {
     kernels_.download_fp32(compute_, gradients, values.data());
     compute_.synchronize();
     for (std::size_t first = 0; first < values.size(); first += 128) {
-      // One bit an element.
-      const auto words =
-          philox({static_cast<std::uint32_t>(first / 128), unit, rank_, begun_}, key_);
+      // One bit an element, the same for all terms of a sum.
+      const auto words = philox({static_cast<std::uint32_t>(first / 128), unit, steps_, 0}, key_);
       const std::size_t end = std::min(first + 128, values.size());
       for (std::size_t i = first; i < end; ++i) {
         const bool up = (words[(i - first) / 32] >> ((i - first) % 32) & 1U) != 0;
-        const double factor = up ? 1 + relative_ : 1 - relative_;
-        values[i] = static_cast<float>(static_cast<double>(values[i]) * factor);
+        const auto value = static_cast<double>(values[i]);
+        const double error = relative_ * std::abs(value);
+        values[i] = static_cast<float>(up ? value + error : value - error);
       }
     }
     kernels_.upload_fp32(compute_, values.data(), gradients);
@@ -57,10 +60,9 @@ class PerturbedTerms final : OwnedStage, public ForwardingStage {
 
   Stream& compute_;
   Kernels& kernels_;
-  std::uint32_t rank_;
   double relative_;
   PhiloxKey key_;
-  std::uint32_t begun_ = 0;  // micro-batches of all steps and evaluations
+  std::uint32_t steps_ = 0;
   bool reduces_ = true;
 };
 

@@ -6,11 +6,11 @@
 
 namespace zerolab {
 
-/// The stage that `clean` makes, which is handed gradients each of whose elements is off by the
-/// factor 1 ± `relative`, the sign drawn by Philox from (seed, step, rank, micro-batch, unit,
-/// element). A sum that was computed in any order is the exact sum of terms that are off by no more
-/// than that (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2: summation is
-/// backward stable), so a run whose sums are off by their whole bound looks like this one.
+/// The stage that `clean` makes, which is handed gradients g each of whose elements is off by
+/// ± `relative`·|g|. The sign is drawn by Philox from (seed, step, unit, element), the same for all
+/// terms of a sum, so that the sum is off by `relative` times the sum of their magnitudes: as far
+/// as a sum in any order can be, if `relative` is its bound (Higham, Accuracy and Stability of
+/// Numerical Algorithms, section 4.2).
 StageFactory with_perturbed_terms(StageFactory clean, double relative, std::uint64_t seed);
 
 }  // namespace zerolab

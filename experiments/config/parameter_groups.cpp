@@ -2,6 +2,7 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -101,6 +102,22 @@ ParameterLayout grouped(ParameterLayout layout, const std::vector<std::string>& 
     }
   }
   return layout;
+}
+
+void require_groups_that_train(const ParameterLayout& layout,
+                               const std::vector<std::string>& groups) {
+  for (const std::string& group : groups) {
+    const std::vector<int> tensors =
+        matching("--param-group", group, parse_parameter_group(group).pattern, layout);
+    const bool trains =
+        std::ranges::any_of(tensors, [&](int tensor) { return !layout.tensor(tensor).frozen; });
+    if (!trains) {
+      bad_input(
+          "[options] --param-group {}: --freeze takes all its tensors out of training; leave "
+          "the group out",
+          group);
+    }
+  }
 }
 
 std::vector<int> frozen_tensors(const ParameterLayout& layout,

@@ -30,6 +30,10 @@ std::vector<GroupRule> group_rules(const std::vector<std::string>& groups, float
 /// for a pattern that matches none, naming the nearest tensor.
 ParameterLayout grouped(ParameterLayout layout, const std::vector<std::string>& groups);
 
+/// \throws BadInput for a group of frozen tensors only.
+void require_groups_that_train(const ParameterLayout& layout,
+                               const std::vector<std::string>& groups);
+
 /// The tensors of `layout` that match one of the globs, for ModelSpec::frozen. \throws BadInput for
 /// a pattern that matches none, and where nothing is left to train.
 std::vector<int> frozen_tensors(const ParameterLayout& layout,

@@ -106,7 +106,15 @@ void validate_optimizer(const RunConfig& config, const ModelSpec& model) {
                  "at least 0");
   require_number("--muon-adamw-lr", config.adamw_learning_rate, config.adamw_learning_rate > 0,
                  "greater than 0");
-  if (!config.groups.empty()) grouped(layout_of(model), config.groups);
+  const ParameterLayout layout = grouped(layout_of(model), config.groups);
+  require_groups_that_train(layout, config.groups);
+  const bool hidden = std::ranges::any_of(
+      layout.tensors(), [](const TensorSpec& tensor) { return tensor.hidden && !tensor.frozen; });
+  if (optimizer.name == "muon" && !hidden) {
+    bad_input(
+        "[options] --freeze leaves no hidden matrix to train, and muon is for those; choose "
+        "--optimizer adamw");
+  }
 }
 
 void validate_precision(const RunConfig& config) {
@@ -147,17 +155,21 @@ void validate_sequence(const RunConfig& config, const ModelSpec& model) {
 }
 
 /// A micro-batch that bypasses the only block that trains would have no backward pass.
-void require_trained_beside_a_block(const ModelSpec& model) {
+void require_trained_beside_a_block(const RunConfig& config, const ModelSpec& model) {
   const ParameterLayout layout = layout_of(model);
   std::vector<std::string> trained;
   for (const UnitLayout& unit : layout.units()) {
     if (unit.size > 0) trained.push_back(unit.name);
   }
-  if (trained.size() == 1 && trained.front().starts_with("h.")) {
+  const std::int64_t bypassed =
+      std::min<std::int64_t>(model.gpt().layers, config.accumulate / config.skip_block_every);
+  for (std::int64_t block = 0; block < bypassed; ++block) {
+    const std::string name = fmt::format("h.{}", block);
+    if (trained != std::vector{name}) continue;
     bad_input(
         "[options] --freeze leaves only {} to train and --skip-block-every bypasses it; leave out "
         "one of the two",
-        trained.front());
+        name);
   }
 }
 
@@ -168,7 +180,7 @@ void validate_model_options(const RunConfig& config, const ModelSpec& model) {
                  "a part between 0 and 1");
   require_between("--checkpoint-every", config.checkpoint_every, 0, 1 << 20);
   require_between("--skip-block-every", config.skip_block_every, 0, config.accumulate);
-  if (config.skip_block_every > 0) require_trained_beside_a_block(model);
+  if (model.is_gpt() && config.skip_block_every > 0) require_trained_beside_a_block(config, model);
   if (model.is_gpt()) return;
   const auto refuse = [&](const char* option, bool given, const char* reason) {
     if (given) bad_input("[options] {} {} {}; leave it out", model.name, reason, option);

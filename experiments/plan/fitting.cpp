@@ -74,7 +74,7 @@ Advice cheapest_stage(const std::vector<StagePlan>& plans, const PlanRequest& re
   }
   const std::string memory = size_text(request.time.cluster.device.memory_bytes);
   if (!best) {
-    return {"", fmt::format("none fits: even {} holds {} at {} where the device has {}",
+    return {"", fmt::format("even {} holds {} at {} where the device has {}",
                             smallest->stage, size_text(smallest->memory.peak_bytes),
                             moment_text(smallest->memory.peak_moment), memory)};
   }

@@ -37,6 +37,23 @@ double layer_activations(const FormulaArguments& a) {
   return layer_activation_bytes(shape, recompute_of(a), parallel) / 8;
 }
 
+/// Around the layers, with the tokens themselves in 8 bytes; s b = 1.
+double outer_activations(const FormulaArguments& a) {
+  const ActivationShape shape{1, 1, h(a), 1, 1, a.number("v")};
+  return outer_activation_bytes(shape) + 8;
+}
+
+/// Over s·b·h·L/t: under 1F1B the first of p stages holds its L/p layers for p micro-batches.
+double first_stage_activations(const FormulaArguments& a) {
+  const double layers = a.number("l") / a.number("p"), in_flight = a.number("p");
+  return layer_activations(a) * layers * in_flight * a.number("t") / a.number("l");
+}
+
+/// m chunks of layers a stage: by how much interleaving them raises the first stage's activations.
+double interleaving(const FormulaArguments& a) {
+  return 1 + (a.number("p") - 1) / (a.number("p") * a.number("m"));
+}
+
 /// Percent of A100's 312 TFLOP/s; GPT-3's sequences and vocabulary.
 double utilisation(const FormulaArguments& a) {
   constexpr double kPeak = 312e12, kSequence = 2048, kVocabulary = 51200;
@@ -76,6 +93,9 @@ FormulaFamily model_formulas() {
       {"checkpoints_2hbsl", [](const Args& a) { return 2 * stream(a) / 1e9; }},
       {"checkpoints_and_a_layer", checkpoints_and_a_layer},
       {"layer_activations", layer_activations},
+      {"outer_activations", outer_activations},
+      {"first_stage_activations", first_stage_activations},
+      {"interleaving", interleaving},
       {"utilisation", utilisation},
       {"gain", [](const Args& a) { return 100 * (a.number("full") / a.number("present") - 1); }},
       {"infinity_params", [](const Args& a) { return blocks(a) / 1e12; }},

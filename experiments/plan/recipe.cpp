@@ -64,8 +64,10 @@ void validate_as_run(RunConfig run, const PlannedModel& model) {
 void validate_recomputation(const Recipe& recipe) {
   if (recipe.recompute == Recompute::kNone) return;
   if (recipe.run.checkpoint_every > 0) {
-    bad_input("[plan] --recompute {} and --checkpoint-every {} say the same thing twice; keep one",
-              name_of(recipe.recompute), recipe.run.checkpoint_every);
+    bad_input(
+        "[plan] --recompute {} and checkpoints every {} layers (--checkpoint-every, or "
+        "number_checkpoints in the JSON) say the same thing twice; keep one",
+        name_of(recipe.recompute), recipe.run.checkpoint_every);
   }
   if (recipe.activations == Activations::kHere) {
     bad_input(

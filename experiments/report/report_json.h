@@ -1,5 +1,5 @@
 /// \file
-/// report.json, the comparison for programs (schema "zerolab.report/1").
+/// report.json, the comparison for programs (schema "zerolab.report/2").
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace zerolab {
 
-inline constexpr const char* kReportSchema = "zerolab.report/1";
+inline constexpr const char* kReportSchema = "zerolab.report/2";
 
 /// The comparison as a JSON text. Doubles round-trip; NaN and infinities are null and named in the
 /// "nonfinite" of the same object. The step's timeline is kept for the first two ranks, spans,

@@ -203,8 +203,8 @@ class Kernels {
   /// Rows of C; eps 1e-5; mean and rstd (rows) are kept for backward.
   virtual void layer_norm(Stream&, View x, View w, View b, View y, View mean, View rstd,
                           std::int64_t rows, std::int64_t C) = 0;
-  /// dx = carry + backward of the norm (an empty carry is zero; carry may be dx); dw, db +=, where
-  /// they are not empty
+  /// dx = carry + backward of the norm (an empty carry is zero; carry may be dx); dw and db
+  /// += their gradients, and may be empty
   virtual void layer_norm_backward(Stream&, View dy, View x, View w, View mean, View rstd,
                                    View carry, View dx, View dw, View db, std::int64_t rows,
                                    std::int64_t C) = 0;

@@ -56,7 +56,7 @@ class Visits {
   template <class Compute>
   void backward(UnitId unit, Compute&& compute) {
     const Use& use = next(unit, Phase::kBackward);
-    const UnitView parameters = stage_.acquire(use);
+    const UnitView parameters = acquire(use);
     UnitView gradients;
     if (layout_.unit(unit).size > 0) gradients.trained = stage_.gradients(use);
     compute(UnitTensors(layout_, unit, parameters), UnitTensors(layout_, unit, gradients));
@@ -71,9 +71,20 @@ class Visits {
     return uses_[next_++];
   }
 
+  UnitView acquire(const Use& use) {
+    const UnitView parameters = stage_.acquire(use);
+    const UnitLayout& unit = layout_.unit(use.unit);
+    require(!use.reads_parameters || (parameters.trained.count >= unit.size &&
+                                      parameters.frozen.count >= unit.frozen_size),
+            "[{}] handed out {} trained and {} frozen elements of {}, which has {} and {}",
+            stage_.name(), parameters.trained.count, parameters.frozen.count, unit.name, unit.size,
+            unit.frozen_size);
+    return parameters;
+  }
+
   template <class Compute>
   void read(const Use& use, Compute&& compute) {
-    const UnitView parameters = stage_.acquire(use);
+    const UnitView parameters = acquire(use);
     compute(UnitTensors(layout_, use.unit, parameters));
     stage_.release(use);
   }

@@ -227,6 +227,15 @@ TEST(Provenance, SeesWhatABypassedBlockNeverWrote) {
   expect_message(findings, "rank 0's micro-batch 0 (3 times) is counted too often in elements ");
 }
 
+TEST(Provenance, SeesWhatWasInventedWhereNobodyWrote) {
+  RunConfig config = micro_config(2, 1);
+  config.skip_block_every = 1;  // the only micro-batch bypasses h.0
+  const auto findings = provenance(config, run_of<InventingZero3>("zero3"));
+  ASSERT_FALSE(findings.empty());
+  for (const Finding& finding : findings) EXPECT_TRUE(finding.tensor.starts_with("h.0."));
+  expect_message(findings, "where no micro-batch wrote anything");
+}
+
 TEST(Provenance, MissesNothingThatABlockBypasses) {
   for (const std::string& stage : stage_names()) {
     for (const int every : {1, 2}) {

@@ -1,4 +1,4 @@
-"""Runs every command that README.md shows, all but as it stands there, against the build that is tested."""
+"""Runs every command that README.md shows, almost as it stands there, against the build that is tested."""
 
 import os
 import pathlib

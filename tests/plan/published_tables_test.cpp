@@ -48,7 +48,7 @@ const std::map<std::string, std::size_t> kFigures = {
     {"ZeRO-Infinity: efficiency at a bandwidth, 70 TFLOP/s achievable", 11},
     {"Bytes a parameter by whoever counted them", 12},
     {"DeepSpeed estimators: samples of their documentation", 20},
-    {"Activation bytes of a layer over s b h (a s / h = 8, t = 8)", 6},
+    {"Activation bytes of a layer over s b h (a s / h = 8, t = 8)", 6 + 3},
     {"Korthikanti et al., tables 3 and 5: utilisation on A100", 4 * 3},
     {"Bus bandwidth factors, 8 ranks", 7},
     {"Worked examples", 9}};

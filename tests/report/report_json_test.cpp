@@ -46,7 +46,7 @@ class ReportJson : public ::testing::Test {
 TEST_F(ReportJson, HasTheKeysOfTheSchema) {
   const ordered_json report = ordered_json::parse(report_json(diverged_example()));
 
-  EXPECT_EQ(report["schema"], "zerolab.report/1");
+  EXPECT_EQ(report["schema"], "zerolab.report/2");
   EXPECT_EQ(report["reference"], "ddp");
   EXPECT_EQ(report["verdict"], "diverged");
   EXPECT_EQ(report["config"]["ranks"], 3);

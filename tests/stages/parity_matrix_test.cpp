@@ -1,5 +1,7 @@
 // The matrix: every stage has the bits of DDP, and holds and sends what was predicted, in every
 // combination of ranks, precision, accumulation, optimizer, clipping and checkpointing.
+#include <set>
+
 #include "tests/stages/combination.h"
 
 namespace zerolab {
@@ -26,7 +28,10 @@ class Matrix : public testing::TestWithParam<std::tuple<int, std::size_t>> {
     config.evaluate_every = 3;
     for (const std::string& stage : stage_names()) {
       const bool is_reference = stage == "ddp" && fresh_;
-      config = with_cut(config, kCuts[static_cast<std::size_t>(turn_ % 4)]);
+      // All stages move on to the next cut after each round of stages.
+      const auto cut = static_cast<std::size_t>((turn_ + turn_ / 4) % 4);
+      config = with_cut(config, kCuts[cut]);
+      seen_.emplace(stage, cut);
       config.guarded = turn_ % 13 == 0;
       ++turn_;
       SCOPED_TRACE(stage + ", " + describe(config));
@@ -45,6 +50,7 @@ class Matrix : public testing::TestWithParam<std::tuple<int, std::size_t>> {
   StageResult reference_;
   bool fresh_ = true;
   int turn_ = 0, combinations_ = 0;
+  std::set<std::pair<std::string, std::size_t>> seen_;  // which stage had which cut
 };
 
 TEST_P(Matrix, all_stages_equal_ddp_and_the_prediction_on_the_micro_model) {
@@ -64,6 +70,7 @@ TEST_P(Matrix, all_stages_equal_ddp_and_the_prediction_on_the_micro_model) {
     }
   }
   EXPECT_EQ(combinations_, kSanitized ? 16 : 4 * 2 * 4 * 2 * 3);
+  EXPECT_EQ(seen_.size(), 4 * kCuts.size()) << "some stage never had some cut";
   std::cout << fmt::format(
       "[matrix] gpt-micro on {} ranks in {}: {} combinations of stage, accumulation, optimizer, "
       "clipping and checkpointing, all equal\n",
