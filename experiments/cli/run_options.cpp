@@ -115,6 +115,15 @@ void add_schedule_options(CLI::App& command, RunOptions& o) {
       "step at which it has fallen (0: the last one)", "STEPS");
 }
 
+/// One value each time that the option is given.
+void add_repeated(CLI::App& command, const char* option, std::vector<std::string>& values,
+                  const char* what, const char* type) {
+  command.add_option(option, values, what)
+      ->type_name(type)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_optimizer_options(CLI::App& command, RunOptions& o) {
   command.option_defaults()->group("Optimizer");
   OptimizerSettings& optimizer = o.config.optimizer;
@@ -136,20 +145,14 @@ void add_optimizer_options(CLI::App& command, RunOptions& o) {
       "lamb's norms: of whole tensors, or of each rank's shard of them, which makes every cut "
       "another optimizer",
       "tensor|shard");
-  command
-      .add_option("--param-group", o.config.groups,
-                  "tensors whose names match the glob learn at X times the rate and decay by Y; "
-                  "the first match counts; may be repeated")
-      ->type_name("PATTERN:lr=X,decay=Y")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      .add_option("--freeze", o.config.frozen,
-                  "tensors whose names match the glob are not trained: no gradient, no optimizer "
-                  "state; may be repeated")
-      ->type_name("PATTERN")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_repeated(command, "--param-group", o.config.groups,
+               "tensors whose names match the glob learn at X times the rate and decay by Y; the "
+               "first match counts; may be repeated",
+               "PATTERN:lr=X,decay=Y");
+  add_repeated(command, "--freeze", o.config.frozen,
+               "tensors whose names match the glob are not trained: no gradient, no optimizer "
+               "state; may be repeated",
+               "PATTERN");
 }
 
 void add_reduction_options(CLI::App& command, RunOptions& o) {

@@ -44,6 +44,21 @@ std::vector<std::vector<std::int64_t>> other_orders(const RunConfig& config) {
   return orders;
 }
 
+using Disturbance = StageFactory (*)(StageFactory clean, double relative, std::uint64_t seed);
+
+/// `own` is bare. Every run has a seed of its own.
+std::vector<std::vector<StepRecord>> disturbed_runs(World& world, const RunInputs& own,
+                                                    const PlannedRun& reference, double relative,
+                                                    Disturbance disturb) {
+  std::vector<std::vector<StepRecord>> runs;
+  for (std::uint64_t i = 1; i <= kPerturbedRuns; ++i) {
+    StageRun run = stage_run(reference);
+    run.factory = disturb(run.factory, relative, own.config.seed + i);
+    runs.push_back(run_stage(world, own, run).steps());
+  }
+  return runs;
+}
+
 }  // namespace
 
 bool order_is_open(const RunConfig& config) {
@@ -80,25 +95,17 @@ std::vector<std::vector<StepRecord>> perturbed_runs(World& world, const RunInput
   const RunInputs own = bare(inputs, reference);
   const double relative = product_perturbation(
       longest_product(own.model, own.config.micro_batch, sequence_length(own.config, own.model)));
-  std::vector<std::vector<StepRecord>> runs;
-  for (std::uint64_t i = 1; i <= kPerturbedRuns; ++i) {
-    StageRun run = stage_run(reference);
-    run.factory = from_perturbed_weights(run.factory, relative, own.config.seed + i);
-    runs.push_back(run_stage(world, own, run).steps());
-  }
-  return runs;
+  return disturbed_runs(world, own, reference, relative, from_perturbed_weights);
 }
 
 std::vector<std::vector<StepRecord>> bounded_runs(World& world, const RunInputs& inputs,
                                                   const PlannedRun& reference, double relative) {
-  const RunInputs own = bare(inputs, reference);
-  std::vector<std::vector<StepRecord>> runs;
-  for (std::uint64_t i = 1; i <= kPerturbedRuns; ++i) {
-    StageRun run = stage_run(reference);
-    run.factory = with_perturbed_terms(run.factory, relative, own.config.seed + i);
-    runs.push_back(run_stage(world, own, run).steps());
-  }
-  return runs;
+  return disturbed_runs(world, bare(inputs, reference), reference, relative, with_perturbed_terms);
+}
+
+std::vector<StepRecord> bare_run(World& world, const RunInputs& inputs,
+                                 const PlannedRun& reference) {
+  return run_stage(world, bare(inputs, reference), stage_run(reference)).steps();
 }
 
 std::int64_t longest_product(const ModelSpec& model, std::int64_t micro_batch, std::int64_t time) {

@@ -31,6 +31,10 @@ std::vector<std::vector<StepRecord>> permuted_runs(World& world, const RunInputs
 std::vector<std::vector<StepRecord>> perturbed_runs(World& world, const RunInputs& inputs,
                                                     const PlannedRun& reference);
 
+/// The reference trained again, without checks, pictures and held-out losses, like all runs here.
+std::vector<StepRecord> bare_run(World& world, const RunInputs& inputs,
+                                 const PlannedRun& reference);
+
 /// The reference trained again with every sum of gradients off by what rounding may do in any
 /// order: `relative` of the sum of its terms' magnitudes.
 std::vector<std::vector<StepRecord>> bounded_runs(World& world, const RunInputs& inputs,

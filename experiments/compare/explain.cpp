@@ -51,16 +51,13 @@ bool equal_without(World& world, const RunInputs& inputs, const Configured& a, c
 double loss_bound(World& world, const RunInputs& inputs, const Configured& a, std::int64_t step) {
   RunInputs own = inputs;
   own.config = a.config;
-  own.config.checks.clear();
-  own.config.trace = false;
-  own.config.evaluate_every = 0;
   own.model = model_of(own.config);
   const RunData data(own.config, own.model);
   own.data = &data.batches();
   PlannedRun reference = a.run;
   reference.order = own.config.accumulation_order;
   std::vector<std::vector<StepRecord>> clean = perturbed_runs(world, own, reference);
-  clean.push_back(run_stage(world, own, stage_run(reference)).steps());
+  clean.push_back(bare_run(world, own, reference));
   return static_cast<double>(step) * Envelope(clean).loss(static_cast<std::size_t>(step - 1));
 }
 

@@ -29,8 +29,8 @@ struct Explanation {
 };
 
 /// "; the bound is 3.6e-07 of the sum of its terms' magnitudes for an element of the gradient": how
-/// far `why` may take the two apart, where their losses are furthest apart in `step`. Trains `a`
-/// twice more where only the loss has a bound. All processes call it.
+/// far `why` may take the two apart, where their losses are furthest apart in `step`. Trains both
+/// three times more where only the loss has a bound. All processes call it.
 std::string bound_text(World& world, const RunInputs& inputs, const Explanation& why,
                        const Configured& a, const Configured& b, std::int64_t step);
 

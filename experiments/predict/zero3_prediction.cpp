@@ -6,10 +6,10 @@
 //   passing  p(φ(u) + f(u)) for each gathered unit, and with overlap for the next one to be read;
 //            gφ(u) for the gradient of each unit, from its first backward use until it is reduced
 //   sent     K times: all-gathers of φ(u) and f(u) for each run of uses that read u, and a
-//            reduce-scatter of each φ(u). Where forward and backward read every unit once (the tied head's two uses
-//            are one run) that is 3(N−1)/N·Φ elements (section 7.2.2). Activation checkpoints of
-//            k blocks add (k−1)/k·Φ of the blocks: a segment gathers each again to recompute it,
-//            and the last one's copy serves its backward too
+//            reduce-scatter of each φ(u). Where forward and backward read every unit once (the tied
+//            head's two uses are one run) that is 3(N−1)/N·Φ elements (section 7.2.2). Activation
+//            checkpoints of k blocks add (k−1)/k·Φ of the blocks: a segment gathers each again to
+//            recompute it, and the last one's copy serves its backward too
 #include <algorithm>
 #include <functional>
 #include <iterator>

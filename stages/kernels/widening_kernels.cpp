@@ -91,6 +91,7 @@ void WideningKernels::linear_backward_input_gelu(Stream& stream, View dy, View w
 
 void WideningKernels::linear_backward_weight(Stream& stream, View x, View dy, View dw, View db,
                                              MatrixShape shape) {
+  if (dw.empty() && db.empty()) return;  // frozen: nothing to widen for
   Operands o(*this, stream);
   inner().linear_backward_weight(stream, o.in(x), o.in(dy), o.in_out(dw), o.in_out(db), shape);
   o.round_results();
@@ -111,6 +112,7 @@ void WideningKernels::head_backward_input(Stream& stream, View dy, View w, View 
 
 void WideningKernels::head_backward_weight(Stream& stream, View dy, View x, View dw,
                                            MatrixShape shape) {
+  if (dw.empty()) return;  // frozen: nothing to widen for
   Operands o(*this, stream);
   inner().head_backward_weight(stream, o.in(dy), o.in(x), o.in_out(dw), shape);
   o.round_results();
@@ -125,6 +127,7 @@ void WideningKernels::embedding(Stream& stream, View tokens, View wte, View wpe,
 
 void WideningKernels::embedding_backward(Stream& stream, View tokens, View dy, View dwte, View dwpe,
                                          std::int64_t B, std::int64_t T, std::int64_t C) {
+  if (dwte.empty() && dwpe.empty()) return;  // frozen: nothing to widen for
   Operands o(*this, stream);
   inner().embedding_backward(stream, tokens, o.in(dy), o.in_out(dwte), o.in_out(dwpe), B, T, C);
   o.round_results();

@@ -24,7 +24,7 @@ class FrozenParameters {
   std::vector<OwnedSlice> slices_;
 };
 
-/// A slice of each unit on every rank, as ZeRO-3 keeps its parameters.
+/// Of each unit a slice on every rank; a unit is gathered whole when it is used.
 class FrozenShard {
  public:
   explicit FrozenShard(const StageParts& parts);

@@ -88,10 +88,9 @@ TEST_F(EndToEnd, MixedPrecisionSavesItsMasterWeights) {
                 "b")
                 .code,
             0);
-  std::ifstream a(scratch_ / "zero3.safetensors"), b(scratch_ / "ddp.safetensors");
-  const std::string zero3{std::istreambuf_iterator<char>(a), {}};
+  const std::string zero3 = bytes_of(scratch_ / "zero3.safetensors");
   EXPECT_FALSE(zero3.empty());
-  EXPECT_EQ(zero3, (std::string{std::istreambuf_iterator<char>(b), {}}));
+  EXPECT_EQ(zero3, bytes_of(scratch_ / "ddp.safetensors"));
 }
 
 TEST_F(EndToEnd, StepsThatOverflowUnderARingAreNotTakenForWrongSums) {
@@ -278,11 +277,6 @@ TEST_F(EndToEnd, TwoStagesTrainedApartAreEqualInDiff) {
 
   EXPECT_EQ(run_command({"diff", scratch_ / "a", scratch_ / "b"}).code, 0);
   EXPECT_EQ(run_command({"diff", scratch_ / "a", scratch_ / "c"}).code, 1);
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST_F(EndToEnd, SavedWeightsDoNotDependOnTheStageThatHoldsThem) {

@@ -2,9 +2,6 @@
 // where it means nothing.
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "stages/checkpoint/safetensors.h"
 #include "tests/experiments/end_to_end.h"
 
@@ -12,11 +9,6 @@ namespace zerolab::test {
 namespace {
 
 using testing::HasSubstr;
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::string refusal(const std::string& line) {
   const CommandOutcome outcome = run_command("train --model gpt-tiny --steps 1 " + line);
@@ -43,6 +35,7 @@ TEST_F(EndToEnd, FrozenTensorsAreEqualInAllStagesAndNotInTheTraffic) {
     return bytes;
   };
   for (const std::size_t stage : {0U, 1U, 2U}) {
+    EXPECT_GT(sent(frozen, stage), 0);
     EXPECT_LT(sent(frozen, stage), sent(whole, stage) * 6 / 10);
   }
   EXPECT_GT(sent(frozen, 3), 2 * sent(frozen, 0));  // ZeRO-3 gathers what is frozen, too

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -34,6 +36,11 @@ inline CommandOutcome run_command(const std::string& line) {
   std::vector<std::string> all;
   for (std::string word; words >> word;) all.push_back(word);
   return run_command(all);
+}
+
+inline std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// A directory of the test's own, empty at first, gone afterwards.

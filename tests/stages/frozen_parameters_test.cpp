@@ -85,12 +85,12 @@ TEST(FrozenTensors, change_no_gradient_of_the_first_step) {
   config.frozen = {"h.0.*", "wte.*", "*.ln_2.bias"};
   const auto some = train("zero3", config).fingerprints();
   const ParameterLayout layout = layout_of(model_of(config));
-  ASSERT_EQ(all.front().step, some.front().step);
-  const std::size_t first = all.front().step == 0 ? 1 : 0;
+  ASSERT_EQ(all.at(1).step, 1);
+  ASSERT_EQ(some.at(1).step, 1);
   for (std::size_t t = 0; t < layout.tensors().size(); ++t) {
     const TensorSpec& tensor = layout.tensor(static_cast<int>(t));
     if (tensor.frozen) continue;
-    EXPECT_EQ(all[first].values[0][t], some[first].values[0][t]) << tensor.name;
+    EXPECT_EQ(all[1].values[0][t], some[1].values[0][t]) << tensor.name;
   }
 }
 

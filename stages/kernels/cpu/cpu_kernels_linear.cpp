@@ -5,20 +5,19 @@
 namespace zerolab::cpu {
 namespace {
 
-/// The sizes of the three matrices of a product, and of a bias that may be missing.
-void check(const char* kernel, View x, View w, View y, View b, MatrixShape s) {
+/// The sizes of the three matrices of a product, and of a bias. Weight and bias may be missing: the
+/// gradients of frozen ones.
+void check_gradient(const char* kernel, View x, View w, View y, View b, MatrixShape s) {
   require_count(kernel, "the (M,K) matrix", x, s.m * s.k);
-  require_count(kernel, "the weight", w, s.k * s.n);
   require_count(kernel, "the (M,N) matrix", y, s.m * s.n);
+  if (!w.empty()) require_count(kernel, "the weight", w, s.k * s.n);
   if (!b.empty()) require_count(kernel, "the bias", b, s.n);
 }
 
-/// The same where the gradient of a frozen weight may be missing.
-void check_gradient(const char* kernel, View x, View dw, View dy, View db, MatrixShape s) {
-  require_count(kernel, "the (M,K) matrix", x, s.m * s.k);
-  require_count(kernel, "the (M,N) matrix", dy, s.m * s.n);
-  if (!dw.empty()) require_count(kernel, "the weight", dw, s.k * s.n);
-  if (!db.empty()) require_count(kernel, "the bias", db, s.n);
+/// The same, but the weight must be there.
+void check(const char* kernel, View x, View w, View y, View b, MatrixShape s) {
+  require_count(kernel, "the weight", w, s.k * s.n);
+  check_gradient(kernel, x, w, y, b, s);
 }
 
 }  // namespace
